@@ -25,6 +25,7 @@ from ...model.plan import Placement as PlanPlacement
 from ...model.plan import Plan
 from ...model.pool_columns import names_of as pool_names
 from ...model.problem import BufferId, Pair, Problem
+from ...model.texts import Texts
 from .bases import Bases, Blocks
 
 TENS = 10 ** np.arange(1, 19)
@@ -199,6 +200,8 @@ class _Lowering:
             digits = np.searchsorted(TENS, number, side="right") + 1
             return np.lexsort((digits, number * 10 ** (digits.max(initial=1) - digits)))
         names = ids(self.buffers)
+        if isinstance(names, Texts) and self.blocks == len(names):
+            return names.order()
         is_named = self.blocks == len(names) and {*map(type, names)} == {str}
         id_of = cast(Sequence[str], names) if is_named else [str(names[i]) for i in first.tolist()]
         return sorted(range(self.blocks), key=id_of.__getitem__)

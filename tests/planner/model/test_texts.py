@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -73,3 +74,19 @@ def test_many_are_added_at_once(piece: int) -> None:
         made.extend(other)
         made.append("last")
         assert made.all() == [*names, *other, "last"]
+
+
+@pytest.mark.parametrize("longest", [1, 7, 8, 9, 32, 33])
+@pytest.mark.parametrize("letters", ["ab", "a\0", "aé\u2028\ud800\U0001f600"])
+def test_texts_are_sorted_as_a_list_of_them(longest: int, letters: str) -> None:
+    rng = random.Random(longest)
+    names: list[BufferId] = ["".join(rng.choices(letters, k=rng.randint(0, longest))) for _ in range(300)]
+    packed = gathered(names).all()
+    assert isinstance(packed, Texts)
+    assert [*packed.order()] == sorted(range(len(names)), key=list(map(str, names)).__getitem__)
+
+
+def test_no_texts_have_an_order() -> None:
+    packed = GatheredTexts().all()
+    assert isinstance(packed, Texts)
+    assert [*packed.order()] == []

@@ -13,6 +13,7 @@ from planner.model.columns import FEW, BufferColumns, buffer_columns
 from planner.model.errors import BadInput
 from planner.model.placement_columns import PlacementColumns
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
+from planner.model.texts import GatheredTexts, Texts
 from planner.planning.placing.lowering import lower, place_blocks
 from solvers.model.instance import PoolSpec, Term
 
@@ -174,6 +175,16 @@ def test_no_objects_are_made_of_many_plain_buffers(monkeypatch: pytest.MonkeyPat
     assert made.status is PlanStatus.OPTIMAL
     assert len(made.certificates[0].buffers) == count
     assert made_objects == []
+
+
+def test_names_packed_into_one_are_not_taken_apart_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = FEW + 1
+    zero, names = np.zeros(count, dtype=np.int64), GatheredTexts()
+    names.extend([f"name {7 * i % count}" for i in range(count)])
+    buffers = buffer_columns(names.all(), zero + 3, zero + 1, zero, zero + 2)
+    wanted = lower(Problem((*buffers,), (Pool("p"),))).instance.name_rank.tolist()
+    monkeypatch.setattr(Texts, "__getitem__", None)
+    assert lower(Problem(buffers, (Pool("p"),))).instance.name_rank.tolist() == wanted
 
 
 def test_places_in_columns_mean_the_same_as_places_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
