@@ -100,6 +100,9 @@ ROSTER = {
 }
 """In their order of use, after greedy."""
 
+NAMED = {"cbc": Share(at_once=True), "highs": Share(at_once=True)}
+"""Shares of engines that take no part in `auto`, where it is not the usual one."""
+
 
 def role_of(name: str) -> Role:
     """The engine's row, or an empty one."""
@@ -107,8 +110,8 @@ def role_of(name: str) -> Role:
 
 
 def share_of(name: str) -> Share:
-    """Its share in the rounds; the usual share for an engine that was asked for by name."""
-    return role_of(name).separate or Share()
+    """Its share in the rounds; for an engine that takes no part in `auto`, the share it gets if it is asked for by name."""
+    return role_of(name).separate or NAMED.get(name, Share())
 
 
 def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:

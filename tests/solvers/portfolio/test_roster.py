@@ -10,7 +10,7 @@ from planner import Options, plan, verify
 from planner.generate import Request, generate
 from solvers.kernels import Origin
 from solvers.model.registry import SOLVERS, SolverKind
-from solvers.portfolio.roster import MOST_PARTS, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
+from solvers.portfolio.roster import MOST_PARTS, NAMED, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
 
 ALL = ("improve", "search", "cpsat")
 LATER = max(share_of(name).from_round for name in ROSTER)
@@ -106,6 +106,12 @@ def test_every_engine_is_a_solver_and_takes_part_somewhere() -> None:
     for name, role in ROSTER.items():
         assert name in SOLVERS
         assert role.joint or role.separate, name
+
+
+def test_integer_programs_which_start_from_nothing_get_all_the_work_at_once() -> None:
+    assert set(NAMED) == {"cbc", "highs"}
+    assert not set(NAMED) & set(ROSTER)
+    assert all(name in SOLVERS and share_of(name).at_once for name in NAMED)
 
 
 def test_engines_that_only_prove_need_a_choice_of_pools() -> None:

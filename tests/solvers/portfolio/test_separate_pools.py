@@ -18,7 +18,7 @@ from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
 from solvers.portfolio.joint import solve_joint
-from solvers.portfolio.roster import ROSTER, SEED_STEP, Role, Share
+from solvers.portfolio.roster import NAMED, ROSTER, SEED_STEP, Role, Share
 from solvers.portfolio.separate_pools import AGAIN_STEP, solve_separate_pools
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.solve import solve
@@ -155,6 +155,14 @@ def test_rounds_grow_and_end_with_the_work() -> None:
     assert 300_000 <= outcome.work <= 400_000
     spent = [task.limits.work or 0 for task in Engine.calls]
     assert spent == sorted(spent)
+
+
+def test_an_engine_that_starts_from_nothing_gets_all_the_work_in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(NAMED, "idle", Share(at_once=True))
+    outcome = run(open_instance(), "idle", work=400_000)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert len(Idle.granted) == 1
+    assert 300_000 <= Idle.granted[0] <= 400_000
 
 
 def test_a_broken_engine_does_not_affect_the_others() -> None:
