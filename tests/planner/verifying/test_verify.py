@@ -23,6 +23,7 @@ from tests.planner.verifying.verified import (
     moved,
 )
 from tests.small.plans import infeasible_plan, make_plan, optimal_plan
+from tests.small.strategies import NIGHTLY
 
 
 def test_an_honest_plan_has_no_findings() -> None:
@@ -117,7 +118,7 @@ def test_group_members_and_excluded_pairs_may_share_addresses() -> None:
     assert found == [("view", "whole"), ("then", "else")]
 
 
-MANY = 10_000
+MANY = 20_000 if NIGHTLY else 10_000
 
 
 @pytest.mark.parametrize("live", [((0, 10),), None])

@@ -91,7 +91,7 @@ def image() -> Iterator[Container]:
     folder = Path(tempfile.mkdtemp(prefix="memplan-image-"))
     store = Store(folder)
     try:
-        base_image(store, folder / "base")
+        base_image(store)
         mounts = package_settings(folder)
         volumes = [word for there, here in mounts.items() for word in ("--volume", f"{here}:{there}:ro")]
         store.output_of("bud", "--pull-never", "--layers=false", "--network", "host", *volumes, "--tag", "memplan", ".")
@@ -102,21 +102,22 @@ def image() -> Iterator[Container]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def base_image(store: Store, folder: Path) -> None:
+def base_image(store: Store) -> None:
     """Make an image of Debian with Python, under the name of the image that the Dockerfile starts from."""
-    command = ["debootstrap", "--variant=minbase", f"--include={PYTHON}", RELEASE, str(folder)]
+    name = store.output_of("from", "scratch")
+    root = Path(store.output_of("mount", name))  # where nothing has to be copied into the image
+    command = ["debootstrap", "--variant=minbase", f"--include={PYTHON}", RELEASE, str(root)]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
-    (folder / "usr" / "local" / "bin" / "python").symlink_to("/usr/bin/python3")
+    for package in (root / "var" / "cache" / "apt" / "archives").glob("*.deb"):
+        package.unlink()
+    (root / "usr" / "local" / "bin" / "python").symlink_to("/usr/bin/python3")
     wanted = re.match(r"python:(3\.\d+)", BUILD.image)
     assert wanted
-    assert (folder / "usr" / "bin" / f"python{wanted[1]}").exists(), "the base's Python is another one"
-    name = store.output_of("from", "scratch")
-    store.output_of("copy", "--quiet", name, str(folder), "/")
+    assert (root / "usr" / "bin" / f"python{wanted[1]}").exists(), "the base's Python is another one"
     path = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
     store.output_of("config", "--env", f"PATH={path}", "--cmd", "python3", name)
     store.output_of("commit", "--quiet", "--rm", name, f"docker.io/library/{BUILD.image}")
-    shutil.rmtree(folder)
 
 
 def package_settings(folder: Path) -> dict[str, Path]:

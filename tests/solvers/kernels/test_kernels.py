@@ -22,7 +22,7 @@ from solvers.fitting.orders import ORDERS
 from solvers.kernels import BadKernelInput, Kernels, selection
 from solvers.kernels.selection import KernelsUnavailable, Origin, Selection, Wanted, promised, select
 from solvers.model.instance import Ints
-from tests.small.strategies import effort
+from tests.small.strategies import NIGHTLY, effort
 
 LIMIT = 1 << 62
 ROOT = Path(__file__).resolve().parents[3]
@@ -307,7 +307,7 @@ def test_apart_agrees_with_comparing_all_pairs(rects: list[tuple[int, int, int, 
         assert found.apart(*table.T) is expected
 
 
-@pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 20_000])
+@pytest.mark.parametrize("count", [63, 64, 65, 64 * 64, 64 * 64 + 1, 70_000 if NIGHTLY else 20_000])
 def test_many_touching_rectangles_are_apart_until_one_moves(each: Kernels, count: int) -> None:
     number = np.arange(count, dtype=np.int64)
     order = number * 19 % count  # a permutation, as 19 divides none of the counts

@@ -14,6 +14,7 @@ from planner.formats.planners.minimalloc import PINNED
 from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
 from planner.model.problem import Buffer, Constraints, Fixed, Lifetimes, Pool, Problem
 from tests.planner.formats.reading import corpus, refusal
+from tests.small.strategies import NIGHTLY
 
 
 def csv(*lines: str) -> bytes:
@@ -183,7 +184,10 @@ def test_the_column_pool_names_memories(rows: int) -> None:
 def test_rows_in_columns_are_read_as_rows_one_by_one(header: list[str], last: str) -> None:
     """A quote anywhere makes the reader go row by row."""
     names = [*header, *(name for name in ("lower", "upper", "size") if name not in header)]
-    rows = [{"id": f"b{i * i}", "lower": i % 7 - 3, "upper": 9, "size": i, "pool": "arena"} for i in range(10_000)]
+    rows = [
+        {"id": f"b{i * i}", "lower": i % 7 - 3, "upper": 9, "size": i, "pool": "arena"}
+        for i in range(40_000 if NIGHTLY else 10_000)
+    ]
     rows[-1]["pool"] = last
     lines = [",".join(str(row[name]) for name in names) for row in rows]
     plain, quoted = (csv(first, *lines) for first in (",".join(names), ",".join([f'"{names[0]}"', *names[1:]])))

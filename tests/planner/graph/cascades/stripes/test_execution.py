@@ -17,11 +17,12 @@ from planner.graph.cascades.problem import CascadeOptions, CascadeProblem, casca
 from planner.graph.cascades.stripes.cutting import Cutting
 from planner.graph.cascades.stripes.group import Group, Mode
 from planner.graph.cascades.stripes.paths import Path
+from tests.small.strategies import NIGHTLY
 
 from ..networks import random_network
 from ..running import InMemory, Machine
 
-SEEDS = range(15)
+SEEDS = range(25 if NIGHTLY else 15)
 
 
 def assert_runs(machine: Machine, made: CascadeProblem, choice: Sequence[int]) -> None:
