@@ -187,6 +187,19 @@ def test_the_curve_is_visible_in_light_and_dark(visiting: Visiting) -> None:
         assert (red + green > 200) is (theme == "dark")
 
 
+def test_a_long_name_leaves_room_for_what_the_file_is(visiting: Visiting, service: Served) -> None:
+    headers = {"Prefer": "respond-async"}
+    job = service.client.post("/v1/pareto", json={**STRIPES, "name": "long" * 30}, headers=headers).json()["id"]
+    page = visiting().open(f"/#{job}")
+    expect(page.locator(".badge")).to_have_text("optimal")
+    names = []
+    for button in ("Download the picture of the frontier as SVG", "Download the map of all pools as SVG"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=button).click()
+        names.append(download.value.suggested_filename)
+    assert names == [f"{'long' * 15}.frontier.svg", f"{'long' * 15}.svg"]
+
+
 def test_answers_without_a_map_are_named_and_kept(visiting: Visiting, service: Served) -> None:
     job = service.client.post("/v1/jobs?objects=true", json=THREE).json()["id"]
     page = visiting().open(f"/#{job}")

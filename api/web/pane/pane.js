@@ -131,7 +131,7 @@ export class Pane extends EventTarget {
     const kind = this.job.kind;
     this.wholeSavers = [
       this.#button(title, async () => save(new Blob([await this.source.whole()]), this.title, `${kind}.json`), `Download ${what} as JSON`),
-      this.#button("Picture", async () => save(await this.source.curvePicture(), `${this.title} ${kind}`, "svg"), `Download the picture of ${what} as SVG`),
+      this.#button("Picture", async () => save(await this.source.curvePicture(), this.title, `${kind}.svg`), `Download the picture of ${what} as SVG`),
     ];
     this.savers[0].before(...this.wholeSavers);
   }
