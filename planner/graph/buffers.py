@@ -54,7 +54,7 @@ class Gathered:
 
     def buffers(self) -> Sequence[Buffer]:
         numbers = (self._size, self._alignment, self._start, self._end)
-        size, alignment, start, end = (np.array(each, np.int64) for each in numbers)
+        size, alignment, start, end = (np.frombuffer(each, np.int64) for each in numbers)
         columns = BufferColumns(self._ids, size, alignment, start, end, self._kinds)
         if len(self._ids) <= FEW or self._others:
             return tuple(self._others.get(i, buffer) for i, buffer in enumerate(columns))

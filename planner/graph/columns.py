@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ..model.columns import Columns
+from ..model.numbered import Numbered
 from ..model.problem import BufferId
 from .operators import Operator, OperatorKind, Tensor, TensorKind
 
@@ -121,21 +122,28 @@ def form_of_operator(operator: Operator) -> Operator:
 _PLAIN = {kind: Operator(kind, NO_IDS, NO_IDS) for kind in OperatorKind}
 
 
-class OperatorColumns(Columns[Operator]):
-    """Operators as forms, names, and one list of all that they read and write."""
+NO_NAME = -1
+"""In a column of names' numbers: there is none."""
 
-    __slots__ = ("_ends", "_operands", "forms", "names")
+
+class OperatorColumns(Columns[Operator]):
+    """Operators as forms, numbers of names, and one list of all that they read and write."""
+
+    __slots__ = ("_ends", "_named", "_operands", "forms", "names")
 
     def __init__(self) -> None:
         self.forms: list[Operator] = []
-        self.names: list[str | None] = []
+        self.names = Numbered()
+        """The names that operators have."""
+        self._named = array("i")
+        """The number of each one's name."""
         self._operands: list[BufferId] = []
         self._ends = array("q", [0])
         """Where the inputs and then the outputs of each end."""
 
     def add(self, form: Operator, inputs: Iterable[BufferId], outputs: Iterable[BufferId], name: str | None) -> None:
         self.forms.append(form)
-        self.names.append(name)
+        self._named.append(NO_NAME if name is None else self.names.append(name))
         self._operands.extend(inputs)
         self._ends.append(len(self._operands))
         self._operands.extend(outputs)
@@ -148,11 +156,17 @@ class OperatorColumns(Columns[Operator]):
     def clear(self) -> None:
         self.forms.clear()
         self.names.clear()
+        del self._named[:]
         self._operands.clear()
         del self._ends[1:]
 
     def __len__(self) -> int:
         return len(self.forms)
+
+    def name(self, i: int) -> str | None:
+        """Return the name of row i."""
+        number = self._named[i]
+        return None if number == NO_NAME else self.names[number]
 
     def operands(self, i: int) -> tuple[Ids, Ids]:
         """Return the inputs and the outputs of row i."""
@@ -169,7 +183,7 @@ class OperatorColumns(Columns[Operator]):
             o.dim,
             o.start,
             o.step,
-            self.names[i],
+            self.name(i),
             o.workspaces,
             o.functions,
             o.condition,
@@ -193,9 +207,21 @@ def ids_of(tensors: Sequence[Tensor]) -> Sequence[BufferId]:
     return tensors.ids if isinstance(tensors, TensorColumns) else [tensor.id for tensor in tensors]
 
 
-def names_of(operators: Sequence[Operator]) -> Sequence[str | None]:
-    """Return the name of each operator."""
-    return operators.names if isinstance(operators, OperatorColumns) else [each.name for each in operators]
+def names_of(operators: Sequence[Operator]) -> Iterator[str | None]:
+    """Yield the name of each operator."""
+    if isinstance(operators, OperatorColumns):
+        return map(operators.name, range(len(operators)))
+    return (each.name for each in operators)
+
+
+def name_of(operators: Sequence[Operator], i: int) -> str | None:
+    """Return the name of operator i."""
+    return operators.name(i) if isinstance(operators, OperatorColumns) else operators[i].name
+
+
+def have_different_names(operators: Sequence[Operator]) -> bool:
+    """True if it is known that no two operators have one name."""
+    return isinstance(operators, OperatorColumns) and operators.names.are_different
 
 
 def operands_of(operators: Sequence[Operator]) -> Iterator[tuple[Ids, Ids]]:

@@ -11,6 +11,7 @@ from ...checks import sound_as_read
 from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.gathered import Gathered
+from ...model.numbered import Numbered
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 from ...model.texts import GatheredTexts
 from ..text.lines import lines, require_any, times, whole
@@ -67,8 +68,8 @@ class _Dump:
         self.report = Report()
         self.allocations: dict[str, Buffer] = {}
         self.values = _Values()
-        self.spans: dict[str, int] = {}
-        """By the name of a value: where its times are."""
+        self.spans = Numbered()
+        """The names of values with times."""
         self.times = array("q")
         """Begin and end of each."""
         self._seen: set[int | str] = set()
@@ -116,7 +117,7 @@ class _Dump:
         elif match["name"] in self.spans:
             self._twice(number, quoted(match["name"]))
         else:
-            self.spans[match["name"]] = len(self.times)
+            self.spans.append(match["name"])
             self.times.extend(times(match["first"], match["last"], number, self.report))
 
     def read_values(self) -> _Values:
@@ -160,20 +161,20 @@ def _untimed(buffers: list[Buffer]) -> tuple[Problem, tuple[str, ...]]:
     return sound_as_read(Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)), (UNTIMED,)
 
 
-def _timed(values: _Values, spans: dict[str, int], at: array[int]) -> tuple[Problem, tuple[str, ...]]:
+def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, tuple[str, ...]]:
     """Return the values with their times; those without are needed throughout. A separate position `name{}` is listed without the braces."""
     always = min(at), max(at)
     buffers, own = Gathered(), OwnPlan()
-    taken: set[str] = set()
+    taken = Numbered()
     unknown = 0
     for id_, long, size, offset, pool in values.taken_out():
         position = long.removesuffix(" (phi)")
         position = position if position.endswith("}") else position + "{}"
-        number = spans.get(position)
+        number = spans.number(position)
         unknown += number is None
         name = long[:1000] if long[:1000] not in taken else f"{long[:1000]}#{id_}"
-        taken.add(name)
-        live = always if number is None else (at[number], at[number + 1])
+        taken.append(name)
+        live = always if number is None else (at[2 * number], at[2 * number + 1])
         buffers.add(Buffer(name, size, live=(live,), pools=(pool,), hint=offset))
         own.add(pool, offset, size)
     del taken

@@ -94,7 +94,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.memplan.programs.read_graph:read",
             examples.GRAPH,
-            Memory(12, 8, besides=3),
+            Memory(10, 8, besides=3),
             contents="planner.formats.contents:of_graph",
         ),
         Format(
@@ -125,7 +125,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[4:8] == b"TFL3",
             "planner.formats.models.tflite.read:read",
             examples.TFLITE,
-            Memory(8, 2, besides=2),
+            Memory(7, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_tflite",
             settings=(
@@ -145,7 +145,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.models.onnx.read:read",
             examples.ONNX,
-            Memory(10, 2, besides=2),
+            Memory(8, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(
@@ -238,7 +238,7 @@ FORMATS: dict[str, Format] = {
             lambda source: b"BufferAssignment:\nallocation " in source.data,
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
-            Memory(7, 6, besides=2),
+            Memory(6, 6, besides=2),
         ),
         Format(
             "xla-memory-space",

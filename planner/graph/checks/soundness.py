@@ -9,7 +9,18 @@ from ...checks.report import Place, Report, quoted
 from ...checks.values import are_integers
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
-from ..columns import Forms, Ids, ids_of, joined, named, names_of, operands_of, operator_forms, tensor_forms
+from ..columns import (
+    Forms,
+    Ids,
+    have_different_names,
+    ids_of,
+    joined,
+    named,
+    names_of,
+    operands_of,
+    operator_forms,
+    tensor_forms,
+)
 from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves
@@ -71,7 +82,9 @@ def require_sound_program(program: Program) -> None:
     for f, function in enumerate(program.functions):
         _check_operators(function.operators, seen[f], ("functions", f), report, len(shared))
         unwritten = {id_ for id_ in function.outputs if seen[f][id_].kind is TensorKind.INTERMEDIATE}
-        unwritten.difference_update(function.inputs, *(outputs for _, outputs in operands_of(function.operators)))
+        unwritten.difference_update(function.inputs)
+        for _, outputs in operands_of(function.operators) if unwritten else ():
+            unwritten.difference_update(outputs)
         for j, id_ in enumerate(function.outputs):
             if id_ in unwritten:
                 text = f"nothing writes tensor {quoted(id_)}"
@@ -88,11 +101,11 @@ def _check_names(program: Program, report: Report) -> None:
             report.add(Code.DUPLICATE_ID, ("functions", f, "name"), text)
         names.add(function.name)
         known: set[str] = set()
-        for i, name in enumerate(names_of(function.operators)):
+        for i, name in enumerate(() if have_different_names(function.operators) else names_of(function.operators)):
             if name is not None and name in known:
                 text = f"there is another operator {quoted(name)} in this function"
                 report.add(Code.DUPLICATE_ID, ("functions", f, "operators", i, "name"), text)
-            known.add(name or "")
+            known |= set() if name is None else {name}
     for i, entry in enumerate(program.entries):
         if entry not in names:
             report.add(Code.INVALID_VALUE, ("entries", i), f"there is no function {quoted(entry)}")

@@ -6,13 +6,15 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import cast
 
 from ...checks.report import bad_input, quoted
 from ...model.columns import FEW, StepColumns
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import Code
 from ...model.problem import BufferId
-from ..columns import Memory, ids_of, names_of
+from ...model.texts import GatheredTexts
+from ..columns import Memory, ids_of, name_of
 from ..operators import OperatorKind, TensorKind
 from ..program import Program
 from .events import Events, Lives, Writes
@@ -44,12 +46,12 @@ class Flow:
     ticks: int = 0
     named: array[int] = field(default_factory=lambda: array("q"))
     """Ticks of operators with names."""
-    names: list[str] = field(default_factory=list)
+    names: GatheredTexts = field(default_factory=GatheredTexts)
     """Their names."""
 
     def steps_named(self) -> Sequence[tuple[int, str]]:
         """Return the names by tick; in columns, if they are many."""
-        steps = StepColumns(self.named, self.names)
+        steps = StepColumns(self.named, cast("Sequence[str]", self.names.all()))
         return tuple(steps) if len(steps) <= FEW else steps
 
 
@@ -123,7 +125,7 @@ class _Running:
         """The mutable inputs that stand for the same state at the moment."""
         self._shared = {*ids_of(program.tensors)}
         self._flow.rewritten.update(_rewritten(listing))
-        self._names = {function.name: names_of(function.operators) for function in program.functions}
+        self._operators = {function.name: function.operators for function in program.functions}
         self._numbers = {function.name: f for f, function in enumerate(program.functions)}
         self._looked_through = self._views_of_elsewhere()
 
@@ -292,7 +294,7 @@ class _Running:
             self._tick()
 
     def _name(self, step: Step) -> None:
-        name = self._names[step.function][step.index]
+        name = name_of(self._operators[step.function], step.index)
         if name is not None:
             self._flow.named.append(self._now)
             self._flow.names.append(name if step.part is None else f"{name}: {step.part}")

@@ -30,7 +30,7 @@ def test_the_page_states_the_memory_limit_of_every_format() -> None:
 
 
 def test_no_format_exceeds_the_limit_stated_for_all() -> None:
-    assert max(row.memory.read for row in FORMATS.values()) == 12
+    assert max(row.memory.read for row in FORMATS.values()) == 10
     assert max(row.memory.cut_off for row in FORMATS.values()) == 8
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ....facts.names import Names
-from ....graph.columns import OperatorColumns, TensorColumns, form_of_operator, tensor_form
+from ....graph.columns import ALIKE, OperatorColumns, TensorColumns, form_of_operator, tensor_form
 from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ....graph.program import Function
 from . import dims as d
@@ -49,6 +52,22 @@ class Value:
         made = Value(self.name, self.type, self.owner, self._content, is_constant=self.is_constant)
         made.home = self.home
         return made
+
+
+class Plain(Value):
+    """A tensor about which no more is known: made when it is asked for, and the same as any other with its place."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, type_: Type, owner: Written, home: str) -> None:
+        super().__init__(name, type_, owner)
+        self.home = home
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plain) and self.owner is other.owner and self.home == other.home
+
+    def __hash__(self) -> int:
+        return hash((id(self.owner), self.home))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +155,7 @@ class Written:
 
     def run(self, operator: Operator) -> None:
         """Add a step, with a name unique in this function."""
-        name = self._of_operators.new((operator.name or operator.kind.value)[:1000])
+        name = self._of_operators.free((operator.name or operator.kind.value)[:1000], self.operators.names)
         self.operators.add(form_of_operator(operator), operator.inputs, operator.outputs, name)
 
     def given_back(self, value: Value) -> str:
@@ -157,11 +176,58 @@ class Written:
         return Function(self.name, tensors, self.operators, given, back)
 
 
+class Values(MutableMapping[str, Value]):
+    """The values of a scope, by name. Of a plain one that is called like its tensor only the type is kept: a large model consists of such."""
+
+    __slots__ = ("_others", "_types", "_writer")
+
+    def __init__(self) -> None:
+        self._others: dict[str, Value] = {}
+        self._types: dict[str, Type] = {}
+        self._writer: Written | None = None
+        """The function whose tensors these are."""
+
+    def put(self, name: str, type_: Type, into: Written) -> Plain:
+        """Add a new tensor that the function writes, about which no more is known."""
+        made = Plain(name, type_, into, into.tensor(name, type_, TensorKind.INTERMEDIATE))
+        self._writer = self._writer or into
+        if self._writer is into and made.home == name:
+            self._types[name] = _one(type_) if all(type(dim) is int for dim in type_.shape) else type_
+        else:
+            self._others[name] = made
+        return made
+
+    def __getitem__(self, name: str) -> Value:
+        type_ = self._types.get(name)
+        return self._others[name] if type_ is None or self._writer is None else Plain(name, type_, self._writer, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._types or name in self._others
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        self._others[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._others[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._others, self._types)
+
+    def __len__(self) -> int:
+        return len(self._others) + len(self._types)
+
+
+@lru_cache(maxsize=ALIKE)
+def _one(type_: Type) -> Type:
+    """Return the same object for all types that are alike."""
+    return type_
+
+
 class Scope:
     """The names valid in a graph, or in a function of the model's own."""
 
     def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Known) -> None:
-        self.values: dict[str, Value] = {}
+        self.values = Values()
         self.sequences: dict[str, Several] = {}
         self.around = around
         self.opsets = opsets

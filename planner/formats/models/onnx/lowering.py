@@ -240,10 +240,12 @@ class Lowering:
         folded = node.operator not in AT_RANDOM and all(value.is_constant for value in present)
         follows = bool(self._from) and node.operator in FOLLOWED and any(value in self._from for value in present)
         settled = folded or (not follows and all(map(is_settled, found)))
-        outputs = []
+        outputs: list[Value] = []
         for name, type_, known in zip(node.outputs, types, found, strict=False):
             if name and settled:
                 scope.values[name] = into.constant(name, type_, known)
+            elif name and known is None and not follows:
+                outputs.append(scope.values.put(name, type_, into))
             elif name:
                 value = scope.values[name] = into.value(name, type_, TensorKind.INTERMEDIATE, known)
                 outputs.append(value)
