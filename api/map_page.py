@@ -33,6 +33,8 @@ class MapOfPlan(NamedTuple):
     drawn: MemoryMap
     picture: bytes
     """The map as SVG, for people to keep."""
+    above: tuple[str, bytes] | None = None
+    """What to show above the map: its name and a picture as SVG."""
 
 
 def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme.SYSTEM) -> bytes:
@@ -46,6 +48,7 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
         }
         for each in plans
     ]
+    above = "".join(_figure(each.name, *each.above) for each in plans if each.above is not None)
     style = (FOLDER / "page.css").read_text("utf-8")
     icon = f"data:image/svg+xml;base64,{_base64((FOLDER / 'icon.svg').read_bytes())}"
     modules = {name: f"data:text/javascript;base64,{_base64(code.encode())}" for name, code in _modules().items()}
@@ -73,13 +76,19 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
 {themes}
   </select>
 </header>
-<main><div id="workspace" tabindex="-1"><div id="panes"></div></div></main>
+<main><div id="workspace" tabindex="-1">{above}<div id="panes"></div></div></main>
 <noscript><p>This page draws with JavaScript. Without it, there are pictures: memplan draw -o map.svg</p></noscript>
 <script type="application/json" id="held">{_in_script(held)}</script>
 <script type="module">import "{_name(START)}";</script>
 </body>
 </html>
 """.encode()
+
+
+def _figure(plan: str | None, what: str, picture: bytes) -> str:
+    """Return a picture that stands above the map. As an image it follows the theme of the page."""
+    title = escape(printable(what if plan is None else f"{plan}: {what}"))
+    return f'<img class="above" src="data:image/svg+xml;base64,{_base64(picture)}" alt="{title}" title="{title}">'
 
 
 def _modules() -> dict[str, str]:

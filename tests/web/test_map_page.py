@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from api.map_page import MapOfPlan, map_page
 from planner import Buffer, Options, Plan, Problem, plan
-from planner.drawing import Theme, memory_map, svg
+from planner.drawing import Theme, memory_map, profile, svg
 from planner.formats import write_plan
 from planner.generate import Request, generate
 from tests.web.browsing import Tabs, Visit, picture
@@ -53,6 +53,23 @@ def test_two_plans_stand_beside_each_other(tabs: Tabs, tmp_path: Path) -> None:
     page = visit.open("/both.html")
     expect(page.locator(".comparison")).to_contain_text("lie elsewhere")
     assert page.locator(".pane").count() == 2
+    visit.end()
+
+
+def test_a_picture_above_the_map_follows_the_page_s_theme(tabs: Tabs, tmp_path: Path) -> None:
+    problem = generate("transformer", Request(60, 1))
+    answer = plan(problem)
+    above = ("bytes in use over time", profile(problem, answer))
+    (tmp_path / "map.html").write_bytes(map_page(problem.name, [held(problem, answer)._replace(above=above)]))
+    visit = Visit(tabs, tmp_path.as_uri())
+    page = visit.open("/map.html")
+    page.wait_for_selector(".stage:visible")
+    image = page.get_by_alt_text("bytes in use over time")
+    shots = []
+    for theme in ("light", "dark"):
+        page.get_by_label("Theme").select_option(theme)
+        shots.append(image.screenshot())
+    assert shots[0] != shots[1]
     visit.end()
 
 

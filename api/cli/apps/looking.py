@@ -120,8 +120,8 @@ def draw(
     if profile and what == "convergence":
         raise typer.BadParameter("cannot be combined with --what convergence", param_hint="--profile")
     what = "profile" if profile else what
-    if what != "map" and (compare is not None or out.lower().endswith(".html")):
-        raise typer.BadParameter("--compare and .html are for memory maps", param_hint="--what")
+    if what != "map" and compare is not None and not out.lower().endswith(".html"):
+        raise typer.BadParameter("--compare is for memory maps, and for .html", param_hint="--what")
     wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
     with given_up_after(time_limit, as_json=False):
         code = draw_command.run(wanted, **option_values(context), baseline=baseline)

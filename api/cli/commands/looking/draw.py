@@ -44,6 +44,8 @@ from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import grouped, say, visible
 
+SHOWN = {"profile": "bytes in use over time", "convergence": "value and bound while it was planned"}
+
 
 class Request(NamedTuple):
     """What to draw, and where."""
@@ -99,7 +101,7 @@ def run(
         plans = [_checked(problem, file, each) for file, each in zip(request.plan_files, data, strict=True)]
         with refusing(shown_name(request.plan_file), as_json=False):
             if out.is_page:
-                out.file.write(_page(problem, plans, request.sheet))
+                out.file.write(_page(problem, plans, request.what, request.sheet))
             else:
                 _write(_picture(problem, plans, request.what, out.sheet(request.sheet)), request, out)
     for each in plans:
@@ -182,16 +184,19 @@ def _picture(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet
     return svg(maps[0], sheet) if len(maps) == 1 else compared(maps[0], maps[1], sheet)
 
 
-def _page(problem: Problem, plans: Sequence[Checked], sheet: Sheet) -> bytes:
+def _page(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -> bytes:
+    """Return the page with the maps and, above them, what else was asked for."""
     from api.map_page import MapOfPlan, map_page
 
     maps = [each.drawn for each in plans]
     names = [None] if len(plans) == 1 else [PurePath(each.file).name for each in plans]
+    follows = Sheet(sheet.width)
+    above = [None if what == "map" else (SHOWN[what], _picture(problem, [each], what, follows)) for each in plans]
     return map_page(
         problem.name,
         [
-            MapOfPlan(name, each.data, drawn, svg(drawn, sheet))
-            for name, each, drawn in zip(names, plans, maps, strict=True)
+            MapOfPlan(name, each.data, drawn, svg(drawn, sheet), other)
+            for name, each, drawn, other in zip(names, plans, maps, above, strict=True)
         ],
         sheet.theme,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -120,7 +122,7 @@ def test_two_plans_are_drawn_together(files: tuple[str, str], tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "options",
-    [["--profile", "--what", "convergence"], ["--profile", "--compare", "other.json"], ["--profile", "-o", "x.html"]],
+    [["--profile", "--what", "convergence"], ["--profile", "--compare", "other.json"]],
 )
 def test_contradictory_options_are_refused(files: tuple[str, str], options: list[str]) -> None:
     done = run("draw", *files, "-o", "x.svg", *options)
@@ -132,6 +134,16 @@ def test_the_profile_is_drawn_by_either_name(files: tuple[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"bytes in use over time" in done.stdout
     assert run("draw", *files, "--what", "profile", "-o", "-").stdout == done.stdout
+
+
+def test_a_page_shows_the_profiles_above_the_maps(files: tuple[str, str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    options = ("--profile", "--compare", files[1], "--theme", "dark")
+    done = run("draw", *files, *options, "-o", str(page))
+    assert (done.returncode, done.stderr) == (0, b"")
+    pictures = re.findall(r'<img class="above" src="data:image/svg\+xml;base64,([^"]*)"', page.read_text())
+    system = run("draw", *files, "--profile", "-o", "-").stdout
+    assert [base64.b64decode(each) for each in pictures] == [system] * 2, "with both themes, whichever the page has"
 
 
 LOOP = str(Path(__file__).resolve().parents[5] / "examples" / "loop.json")
