@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..model.deadline import tick
 from ..model.problem import Interval
+from .live_profile import LOOKING
 
 LEAF = 8
 """Points that are examined one by one."""
+FEW = 128
+"""Points that take less time to examine than the tree's nodes."""
 
 Point = tuple[int, int, int, int]
 """Upper end, birth, death, buffer: one stretch of a buffer's life."""
@@ -16,12 +21,15 @@ Point = tuple[int, int, int, int]
 class Levels:
     """A tree that halves the points by each of their three numbers in turn, so that most are never examined.
 
-    A point that is left out is not found until it is put back. A query costs O(n^(2/3)) plus its results, in the worst case.
+    A point that is left out is not found until it is put back. A query costs O(n^(2/3)) plus its results, in the worst case. If few points
+    end in its range, only these are examined.
     """
 
     def __init__(self, ends: Sequence[tuple[int, int, tuple[Interval, ...]]]) -> None:
         """Take each buffer's number, upper end and lifetimes."""
         points: list[Point] = [(end, birth, death, i) for i, end, live in ends for birth, death in live]
+        self._by_end = sorted(points)
+        self._ends = [point[0] for point in self._by_end]
         self._leaves = 1
         while self._leaves * LEAF < len(points):
             self._leaves *= 2
@@ -45,12 +53,14 @@ class Levels:
         total, blocks, axis = len(points), 1, 0
         while blocks < self._leaves:
             for block in range(blocks):
+                tick(LOOKING)
                 here = slice(total * block // blocks, total * (block + 1) // blocks)
                 points[here] = sorted(points[here], key=lambda point: point[axis])
             blocks, axis = 2 * blocks, (axis + 1) % 3
 
     def _fill(self) -> None:
         for leaf in range(self._leaves):
+            tick(LOOKING)
             low, high = self._bounds(leaf)
             here = self._points[low:high]
             if here:
@@ -60,6 +70,7 @@ class Levels:
                 for point in here:
                     self._where.setdefault(point[3], []).append(leaf)
         for node in range(self._leaves - 1, 0, -1):
+            tick(LOOKING)
             boxes = [box for box in (self._boxes[2 * node], self._boxes[2 * node + 1]) if box is not None]
             if boxes:
                 low_ends, high_ends, births, deaths = zip(*boxes, strict=True)
@@ -88,6 +99,12 @@ class Levels:
 
     def ending(self, low: int, high: int, live: tuple[Interval, ...]) -> Iterator[int]:
         """Yield the points that end above `low` but not above `high`, and are live during `live`; some may appear several times."""
+        first, last = bisect_right(self._ends, low), bisect_right(self._ends, high)
+        if last - first <= FEW:
+            for _, birth, death, i in self._by_end[first:last]:
+                if i not in self._out and any(birth < stop and start < death for start, stop in live):
+                    yield i
+            return
         for start, stop in live:
             todo = [1]
             while todo:

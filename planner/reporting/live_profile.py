@@ -85,7 +85,7 @@ class LiveProfile:
         order = {pool.name: i for i, pool in enumerate(self._problem.pools)}
         found = [
             (order[place.pool], place.offset, i)
-            for i, buffer in enumerate(self._problem.buffers)
+            for i, buffer in enumerate(in_time(self._problem.buffers, LOOKING, "buffer"))
             if buffer.size
             and any(start <= step < end for start, end in buffer.live or ())
             and (place := self._where.get(buffer.id)) is not None
@@ -100,7 +100,7 @@ class LiveProfile:
             live = merged(buffer.live or ())
             return sum(bisect_left(starts, end) - bisect_left(starts, start) for start, end in live)
 
-        buffers = (b for b in self._problem.buffers if b.size and b.id in self._where)
+        buffers = (b for b in in_time(self._problem.buffers, LOOKING, "buffer") if b.size and b.id in self._where)
         return tuple(buffer for buffer in buffers if met(buffer) == len(moments))
 
     def _unions(self, buffers: Sequence[Buffer]) -> dict[int, int]:

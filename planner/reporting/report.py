@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..checks.report import bad_input
 from ..facts.constants import spell_out_constants
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
-from ..model.deadline import look
+from ..model.deadline import in_time, look
 from ..model.errors import Code
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse, Shortage
 from ..model.problem import Buffer, BufferId, Interval, Pool, Problem
@@ -99,6 +99,7 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """Return the report of a correct plan (`verify(problem, plan)` finds nothing). Raises BadInput for a plan that cannot be one of the problem."""
     _require_names(problem, plan)
     problem = spell_out_constants(as_chosen(problem, plan))
+    problem = replace(problem, buffers=tuple(in_time(problem.buffers, LOOKING, "buffer")))  # each is looked at often
     profile = LiveProfile(problem, plan.placements)
     look(LOOKING)
     uses = {use.name: use for use in plan.pools}

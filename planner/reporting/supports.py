@@ -7,7 +7,7 @@ from math import lcm
 
 from ..facts.colocation import Group, groups
 from ..facts.intervals import merged
-from ..model.deadline import look, tick
+from ..model.deadline import look
 from ..model.plan import Placement
 from ..model.problem import Buffer, Pool, Problem
 from .levels import Levels
@@ -52,7 +52,6 @@ class Supports:
         levels.leave_out(todo)
         seen: set[int] = set()
         while todo:
-            tick(LOOKING)
             here = todo.pop()
             group = self._group.get(here)
             if group is not None:
@@ -80,6 +79,7 @@ class Supports:
         here = levels.leave_out(own)
         resting: set[int] = set()
         for member in members:
+            look(LOOKING)
             low, high = offset[member] - grain, offset[member]
             near = set(levels.ending(low, high, merged(self._buffers[member].live or ())))
             near = {i for i in near if frozenset((member, i)) not in self._together}

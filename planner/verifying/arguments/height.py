@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
 from ...facts.intervals import merged
 from ...facts.possible_places import Places, Spot
+from ...facts.sweep import VERIFYING
+from ...model.deadline import in_time
 from ...model.problem import Interval
 
 MOST_STEPS = 1 << 25
@@ -35,13 +37,12 @@ def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
     If they cannot lie there, so that there is no plan, return what they would need in an unlimited pool.
     """
     chosen = list(buffers)
-    slabs, ends = _slabs(places, pool, chosen)
+    slabs, ends, fit = _slabs(places, pool, chosen)
     reserved = places.pools[pool].reserved
     height = max([0, *ends, _fill(slabs, reserved)])
-    fit = all(places.spot(places.group(buffer), pool) is not None for buffer in chosen)
     beside = _beside_walls(slabs, reserved) if fit else None
     if beside is None:
-        slabs, ends = _slabs(places, pool, chosen, is_open=True)
+        slabs, ends, _ = _slabs(places, pool, chosen, is_open=True)
         height = max([height, *ends, _fill([slab._replace(modulus=slab.rule) for slab in slabs], reserved)])
         beside = _beside_walls(slabs, reserved)
     return height if beside is None else max(height, beside)
@@ -56,18 +57,20 @@ def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int |
 
 
 def _slabs(
-    places: Places, pool: str, buffers: Iterable[int], *, is_open: bool = False
-) -> tuple[list[_Slab], list[int]]:
-    """Return the slabs that the buffers cover, and each one's lowest end; `is_open`: without upper limits."""
+    places: Places, pool: str, buffers: Collection[int], *, is_open: bool = False
+) -> tuple[list[_Slab], list[int], bool]:
+    """Return the slabs that the buffers cover, each one's lowest end, and whether all can lie there; `is_open`: without upper limits."""
     slabs: list[_Slab] = []
     ends: list[int] = []
+    fit = True
     spans: dict[int, list[Interval]] = {}
     """The spans of groups of several, by first member."""
     find = places.open_spot if is_open else places.spot
-    for buffer in buffers:
+    for buffer in in_time(buffers, VERIFYING):
         group, low, size = places.group(buffer), places.low(buffer), places.problem.buffers[buffer].size
         spot = find(group, pool)
         if spot is None:
+            fit = False
             continue
         ends.append(spot.least + low + size)
         if len(group.members) > 1:
@@ -77,7 +80,7 @@ def _slabs(
     for first, ranges in spans.items():
         spot = find(places.group(first), pool)
         slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
-    return slabs, ends
+    return slabs, ends, fit
 
 
 def _slab(spot: Spot, low: int, high: int) -> _Slab:

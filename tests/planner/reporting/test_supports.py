@@ -10,7 +10,8 @@ import pytest
 
 from planner.model.plan import Placement
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
-from planner.reporting.levels import Levels, Point
+from planner.reporting import supports
+from planner.reporting.levels import Levels
 from planner.reporting.supports import Supports
 
 ARENA = Pool("p")
@@ -150,8 +151,25 @@ def test_few_levels_are_examined_in_a_wide_range() -> None:
     assert looked.looks < 100
 
 
-class Watched(list[Point]):
-    """A list of points that counts how often one is read."""
+def test_levels_that_few_buffers_share_are_found_without_the_tree() -> None:
+    many = 4000
+    levels = Levels([(i, 8 * i + 8, ((i % 7, many),)) for i in range(many)])
+    boxes = Watched(levels._boxes)
+    levels._boxes = boxes
+    assert [list(levels.ending(8 * i, 8 * i + 8, ((9, 10),))) for i in range(many)] == [[i] for i in range(many)]
+    assert not boxes.looks
+
+
+def test_each_buffer_of_a_stack_is_a_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(supports, "look", looks.append)
+    buffers = tuple(Buffer(i, 8, live=((0, 1),)) for i in range(100))
+    assert len(ids(Problem(buffers, (ARENA,)), {i: 8 * i for i in range(100)})) == 100
+    assert len(looks) > 100
+
+
+class Watched(list[Any]):
+    """A list that counts how often an item is read."""
 
     looks = 0
 
