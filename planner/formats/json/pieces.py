@@ -119,6 +119,8 @@ class Marks(NamedTuple):
         most = count_of(data, b",", b"[", b"{")
         if most * BYTES_A_MARK > len(data):
             return None
+        if not most:  # one text or number, or nothing: there are no depths to be found
+            return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), 0, len(data))
         places: np.ndarray[tuple[int], Any] = np.zeros(most, np.int64 if len(data) >> 31 else np.int32)
         levels: np.ndarray[tuple[int], Any] = np.zeros(most, np.int32)
         count = deepest = 0

@@ -368,16 +368,16 @@ def killed_worker(service: Served) -> list[int]:
         return [one.get(f"/v1/jobs/{id_}/plan").status_code]
 
 
-def scenes(most: int) -> Iterator[Scene]:
-    """All scenes, as ./scripts/hostile runs them."""
+def scenes(most: int, scale: int = 1) -> Iterator[Scene]:
+    """All scenes, as ./scripts/hostile runs them; with a scale, most problems are that many times smaller."""
     patience = str(2 * SECONDS)  # else time may be over on a busy machine before the fault is found
     bodies = {"max_body_bytes": str(most), "default_time_limit": patience, "max_explain_seconds": patience}
     yield Scene(f"bodies of {most // MIB} MiB", (*large_bodies(most), *floods(most)), bodies)
-    yield memory_scene(20_000_000)
+    yield memory_scene(20_000_000 // scale)
     yield lines_scene(1300, 1024)
     yield budget_scene()
-    yield time_scene(1)
-    yield tokens_scene(60, 300_000)
+    yield time_scene(scale)
+    yield tokens_scene(60, 300_000 // scale)
     yield small_print_scene()
     yield absurd_scene(1.0)
     yield endpoints_scene(endpoint_attacks())
