@@ -110,20 +110,22 @@ def numbers_of(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, Bu
 
 
 def _coloured(group: Integers, first: Integers, second: Integers) -> Integers:
-    friends: dict[int, set[int]] = {}
-    for a, b in in_time(list(zip(group[first].tolist(), group[second].tolist(), strict=True)), VERIFYING):
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
-    known: dict[int, int] = {}
-    for each, others in in_time(friends.items(), VERIFYING):
-        taken = {known.get(other) for other in others}
-        known[each] = next(number for number in count() if number not in taken)
+    """Give each group that excludes others the first colour that none of these has, in the order of the pairs."""
     found: Integers = np.full(len(group), -1)
-    if known:
-        numbers = np.array(sorted(known))
-        at = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
-        found = np.where(numbers[at] == group, np.array([known[each] for each in numbers.tolist()])[at], -1)
-    return found
+    numbers, begins, number = np.unique(
+        np.stack((group[first], group[second]), axis=1).reshape(-1), return_index=True, return_inverse=True
+    )
+    if not len(numbers):
+        return found
+    number = number.reshape(-1, 2)
+    order = np.argsort(number.reshape(-1), kind="stable")
+    friends = np.split(number[:, ::-1].reshape(-1)[order], np.cumsum(np.bincount(number.reshape(-1)))[:-1])
+    known = np.full(len(numbers), -1)
+    for each in in_time(np.argsort(begins).tolist(), VERIFYING):
+        taken = {*known[friends[each]].tolist()}
+        known[each] = next(colour for colour in count() if colour not in taken)
+    at = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
+    return np.where(numbers[at] == group, known[at], -1)
 
 
 def _only(pieces: Pieces, wanted: Integers) -> Pieces:
