@@ -10,7 +10,6 @@ from solvers.choice.pools.floors import FINEST, FloorSearch
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.model.outcome import Proof
-from solvers.model.solver import Limits, Silent
 
 from .test_limits import choices, small
 
@@ -19,7 +18,7 @@ WORK = 3_000_000
 
 @pytest.mark.parametrize("is_least", [True, False])
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
-def test_no_choice_is_below_the_bound(kind: str, is_least: bool) -> None:
+def test_no_choice_is_below_the_bound(kind: str, is_least: bool, asking: Asking) -> None:
     for seed in range(5):
         program = small(kind, seed)
         everything = choices(program)
@@ -29,12 +28,8 @@ def test_no_choice_is_below_the_bound(kind: str, is_least: bool) -> None:
         allowed = [(second, pools) for first, second, pools in everything if first <= held]
         for value, pools in (min(allowed), max(allowed)):
             tops = program.least_tops(pools)
-            asking = Asking(Limits(), 0, Silent())
-            try:
-                search = FloorSearch(program, asking, Question(1, held=(held,), near=pools), value, tops, WORK)
-                bound = search.run()
-            finally:
-                asking.close()
+            search = FloorSearch(program, asking, Question(1, held=(held,), near=pools), value, tops, WORK)
+            bound = search.run()
             assert bound <= min(allowed)[0]
             for choice in search.found:
                 assert (choice.value, choice.pools) in allowed

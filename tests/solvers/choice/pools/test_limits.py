@@ -14,7 +14,6 @@ from solvers.choice.pools.limits import LimitSearch, can_limit
 from solvers.choice.pools.program import Pools, Program, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
-from solvers.model.solver import Limits, Silent
 
 WORK = 3_000_000
 
@@ -36,7 +35,7 @@ def choices(program: Program) -> list[tuple[int, int, Pools]]:
 
 @pytest.mark.parametrize("is_least", [True, False])
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
-def test_the_least_choice_is_found_and_proven_least(kind: str, is_least: bool) -> None:
+def test_the_least_choice_is_found_and_proven_least(kind: str, is_least: bool, asking: Asking) -> None:
     for seed in range(4):
         program = small(kind, seed)
         assert can_limit(program, 1)
@@ -46,13 +45,9 @@ def test_the_least_choice_is_found_and_proven_least(kind: str, is_least: bool) -
             held = min((first for first, _, _ in everything if first > held), default=held)
         allowed = [(second, pools) for first, second, pools in everything if first <= held]
         worst, start = max(allowed)
-        asking = Asking(Limits(), 0, Silent())
-        try:
-            question = Question(1, held=(held,), most=worst, near=start)
-            search = LimitSearch(program, asking, question, worst, WORK)
-            bound = search.run(0, is_least=is_least)
-        finally:
-            asking.close()
+        question = Question(1, held=(held,), most=worst, near=start)
+        search = LimitSearch(program, asking, question, worst, WORK)
+        bound = search.run(0, is_least=is_least)
         best = min(allowed)[0]
         assert bound == best
         assert best == (search.found[0].value if search.found else worst)
@@ -61,17 +56,13 @@ def test_the_least_choice_is_found_and_proven_least(kind: str, is_least: bool) -
             assert program.value(0, choice.pools, choice.tops) <= held
 
 
-def test_hardly_any_work_proves_nothing_wrong() -> None:
+def test_hardly_any_work_proves_nothing_wrong(asking: Asking) -> None:
     program = small("pools", 1)
     everything = choices(program)
     held = min(everything)[0]
     allowed = [second for first, second, _ in everything if first <= held]
-    asking = Asking(Limits(), 0, Silent())
-    try:
-        search = LimitSearch(program, asking, Question(1, held=(held,), most=max(allowed)), max(allowed), 1)
-        assert search.run(0, is_least=True) <= min(allowed)
-    finally:
-        asking.close()
+    search = LimitSearch(program, asking, Question(1, held=(held,), most=max(allowed)), max(allowed), 1)
+    assert search.run(0, is_least=True) <= min(allowed)
 
 
 def test_only_peaks_after_a_choice_are_limited() -> None:
