@@ -92,10 +92,11 @@ class _Run:
         rects = np.bincount(instance.part_block[instance.rect_part], minlength=instance.blocks)
         self.rects = np.maximum(rects, 1).tolist()
         self.reserved = Reserved(instance)
-        self.modulus = instance.modulus.tolist()
-        self.residue = instance.residue.tolist()
-        self.lowest = instance.lowest.tolist()
-        self.highest = instance.highest.tolist()
+        # For each block and each pool; as lists they would take ten times as much.
+        self.modulus = np.ascontiguousarray(instance.modulus).data
+        self.residue = np.ascontiguousarray(instance.residue).data
+        self.lowest = np.ascontiguousarray(instance.lowest).data
+        self.highest = np.ascontiguousarray(instance.highest).data
         self.placed: set[int] = set()
         self.looked = 0
         """Work on pools and reserved ranges since the caller was last asked whether to stop."""
@@ -156,7 +157,7 @@ class _Run:
 
     def _span(self, block: int, pool: int) -> Span:
         return Span(
-            self.lowest[block][pool], self.highest[block][pool], self.modulus[block][pool], self.residue[block][pool]
+            self.lowest[block, pool], self.highest[block, pool], self.modulus[block, pool], self.residue[block, pool]
         )
 
     def stack(self, block: int) -> bool:

@@ -6,6 +6,9 @@ import numpy as np
 
 from ..model.instance import Instance
 
+CLOSED = -1
+"""In place of a pool that a block may not go to."""
+
 
 class PoolChoice:
     """The pools each block may go to, in its order of preference, without those that placed blocks rule out."""
@@ -40,6 +43,13 @@ class PoolChoice:
 def _choices(instance: Instance) -> list[list[int]]:
     if len(instance.pools) == 1:
         return [[0] if ok else [] for ok in instance.allowed[:, 0].tolist()]
-    ranked = np.argsort(instance.preference, axis=1, kind="stable").tolist()
-    allowed = instance.allowed.tolist()
-    return [[p for p in row if ok[p]] for row, ok in zip(ranked, allowed, strict=True)]
+    ranked = np.argsort(instance.preference, axis=1, kind="stable")
+    ranked = np.where(np.take_along_axis(instance.allowed, ranked, axis=1), ranked, CLOSED)
+    lists: dict[bytes, list[int]] = {}
+    found = []
+    for row in ranked:
+        key = row.tobytes()
+        if key not in lists:  # few are different, and blocks share them
+            lists[key] = row[row != CLOSED].tolist()
+        found.append(lists[key])
+    return found
