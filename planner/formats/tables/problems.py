@@ -145,7 +145,7 @@ FORMATS: dict[str, Format] = {
             lambda source: source.data[:1] == b"\x08" and b"\x00" < source.data[1:2] < b"\x40",
             "planner.formats.models.onnx.read:read",
             examples.ONNX,
-            Memory(8, 2, besides=2),
+            Memory(7, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
             settings=(

@@ -176,12 +176,18 @@ class Written:
         return Function(self.name, tensors, self.operators, given, back)
 
 
+LATEST = 1 << 12
+"""The most names that are kept to be found again."""
+
+
 class Values(MutableMapping[str, Value]):
     """The values of a scope, by name. Of a plain one that is called like its tensor only the type is kept: a large model consists of such."""
 
-    __slots__ = ("_others", "_types", "_writer")
+    __slots__ = ("_latest", "_others", "_types", "_writer")
 
     def __init__(self) -> None:
+        self._latest: dict[str, str] = {}
+        """The names put last, each by itself. What reads them soon, as most operators do, gets the same object, since each name in a file is read as a new one."""
         self._others: dict[str, Value] = {}
         self._types: dict[str, Type] = {}
         self._writer: Written | None = None
@@ -192,6 +198,9 @@ class Values(MutableMapping[str, Value]):
         made = Plain(name, type_, into, into.tensor(name, type_, TensorKind.INTERMEDIATE))
         self._writer = self._writer or into
         if self._writer is into and made.home == name:
+            if len(self._latest) >= LATEST:
+                self._latest.clear()
+            self._latest[name] = name
             self._types[name] = _one(type_) if all(type(dim) is int for dim in type_.shape) else type_
         else:
             self._others[name] = made
@@ -199,6 +208,7 @@ class Values(MutableMapping[str, Value]):
 
     def __getitem__(self, name: str) -> Value:
         type_ = self._types.get(name)
+        name = self._latest.get(name, name)
         return self._others[name] if type_ is None or self._writer is None else Plain(name, type_, self._writer, name)
 
     def __contains__(self, name: object) -> bool:

@@ -11,10 +11,12 @@ import pytest
 from planner.checks.report import Place
 from planner.formats import read_problem
 from planner.formats.binary.protobuf import Part
+from planner.formats.documents import Source
 from planner.formats.models.onnx import messages
 from planner.formats.models.onnx.function import Value
 from planner.formats.models.onnx.messages import read_model
 from planner.formats.models.onnx.model import Attribute, Model
+from planner.formats.models.onnx.read import read_program
 from planner.graph.problem import Arrangement, arrangement
 from planner.model import deadline
 from planner.model.errors import BadInput
@@ -132,3 +134,10 @@ def test_nodes_count_alike_within_functions_and_outside(monkeypatch: pytest.Monk
     with pytest.raises(BadInput) as caught:
         read_problem(made([*calls, *chain], "y3"))
     assert caught.value.findings[0].code.value == "too_large"
+
+
+def test_a_name_that_is_given_and_read_is_held_once() -> None:
+    program = read_program(Source(chain(FEW))).program
+    operators = program.functions[0].operators
+    given = {id_: id_ for operator in operators for id_ in operator.outputs}
+    assert all(given[id_] is id_ for operator in operators for id_ in operator.inputs if id_ in given)
