@@ -135,7 +135,7 @@ def test_memory_is_given_back_after_a_burst(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         service.plan()
         before = memory(service.process.pid, "VmRSS")
-        for _ in range(6):
+        for _ in range(4):
             refusal(service.plan(b" " * 20_000_000))
         until(lambda: memory(service.process.pid, "VmRSS") < before + 50 * MIB)
 
