@@ -20,9 +20,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..geometry.presolve import restrict
 from ..geometry.shape import outline, union
-from ..model.instance import Instance
-from ..model.interruption import interruptible
+from ..model.instance import Bools, Instance, Ints
+from ..model.interruption import check_interrupted, interruptible
 from ..model.outcome import Certificate, Proof
 
 Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
@@ -61,6 +62,7 @@ class LiveHeights:
             while ended < len(ends) and end[ends[ended]] <= section:
                 live.discard(ends[ended])
                 ended += 1
+            check_interrupted()
             yield section, self._of({part[rect] for rect in live})
 
     def _of(self, parts: set[int]) -> dict[int, int]:
@@ -154,28 +156,35 @@ def weigh(instance: Instance, weights: Weights) -> tuple[dict[int, Fraction], di
     totals: dict[int, int] = {}
     for pool, _, number in whole:
         totals[pool] = totals.get(pool, 0) + number
-    taken = _weigh_one_by_one(instance, whole) if len(instance.exclusions) else _weigh_all(instance, whole)
+    has_exclusion = np.zeros(instance.blocks, dtype=bool)
+    has_exclusion[instance.part_block[instance.exclusions]] = True
+    taken = _weigh_all(instance, whole, ~has_exclusion)
+    _weigh_one_by_one(instance, whole, np.flatnonzero(has_exclusion), taken)
     return {pool: Fraction(number, denominator) for pool, number in totals.items()}, taken, denominator
 
 
-def _weigh_one_by_one(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
-    """Section by section: with exclusions, the parts that count depend on the others live."""
+def _weigh_one_by_one(
+    instance: Instance, weights: list[tuple[int, int, int]], blocks: Ints, taken: dict[int, dict[int, int]]
+) -> None:
+    """Add these blocks' weights, section by section: with exclusions, the parts that count depend on the others live."""
+    if not len(blocks):
+        return
+    piece = restrict(instance, blocks, range(len(instance.pools)), squeeze=False).instance
+    class_of = instance.pool_class[blocks].tolist()
     by_section: dict[int, dict[int, int]] = {}
     for pool, section, number in weights:
         here = by_section.setdefault(section, {})
         here[pool] = here.get(pool, 0) + number
-    taken: dict[int, dict[int, int]] = {}
-    for section, heights in LiveHeights(instance).over(sorted(by_section)):
+    for section, heights in LiveHeights(piece).over(sorted(by_section)):
         of_pool = by_section[section]
         for block, height in heights.items():
-            mine = taken.setdefault(int(instance.pool_class[block]), {})
+            mine = taken.setdefault(class_of[block], {})
             for pool, weight in of_pool.items():
                 mine[pool] = mine.get(pool, 0) + weight * height
-    return taken
 
 
-def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[int, dict[int, int]]:
-    """Rect by rect, with prefix sums of the weights."""
+def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]], blocks: Bools) -> dict[int, dict[int, int]]:
+    """These blocks' weights, rect by rect, with prefix sums of the weights."""
     shape = outline(instance)
     group, height = instance.pool_class[shape.block], shape.high - shape.low
     of_pool: dict[int, list[tuple[int, int]]] = {}
@@ -190,7 +199,7 @@ def _weigh_all(instance: Instance, weights: list[tuple[int, int, int]]) -> dict[
         sections = np.array([section for section, _ in ordered], dtype=np.int64)
         sums = [0, *accumulate(number for _, number in ordered)]
         first, last = np.searchsorted(sections, shape.start), np.searchsorted(sections, shape.end)
-        some = np.flatnonzero((first < last) & (height > 0))
+        some = np.flatnonzero((first < last) & (height > 0) & blocks[shape.block])
         rows = zip(*(column[some].tolist() for column in (group, first, last, height)), strict=True)
         for its_class, before, after, high in interruptible(list(rows)):
             mine = taken.setdefault(its_class, {})

@@ -21,10 +21,11 @@ from solvers.bounds.weighted_sections import (
     peak_sections,
     sharing_shortage,
     value_by,
+    weigh,
 )
 from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
-from solvers.model.interruption import ASK_EVERY
+from solvers.model.interruption import ASK_EVERY, interrupted_by
 from solvers.model.outcome import Proof
 from solvers.model.solver import Task
 from tests.small import oracle
@@ -82,6 +83,32 @@ def test_a_shortage_is_live_bytes_minus_capacities() -> None:
     instance = make_instance([(0, 1, 6), (0, 1, 6), (0, 1, 5)], pools=pools)
     assert sharing_shortage(instance, [(0, 0, 1, 1), (1, 0, 1, 1)]) == 1
     assert sharing_shortage(make_instance([(0, 1, 6)], pools=[PoolSpec()]), [(0, 0, 1, 1)]) == 0
+
+
+def test_blocks_with_and_without_exclusions_are_weighed_as_they_are_live() -> None:
+    rng = random.Random(4)
+    for _ in range(40):
+        lives = [(start, start + rng.randrange(1, 6), rng.randrange(9)) for start in range(12)]
+        pairs = [(a, b) for b in range(7) for a in range(b) if rng.random() < 0.3]
+        instance = make_instance(lives, pools=[PoolSpec(), PoolSpec()], exclusions=pairs)
+        weights = [(p, t, rng.randrange(4), 1) for p in range(2) for t in range(instance.sections)]
+        expected: dict[int, dict[int, int]] = {}
+        for pool, section, number, _ in weights:
+            for block, height in LiveHeights(instance).at(section).items():
+                mine = expected.setdefault(block, {})
+                mine[pool] = mine.get(pool, 0) + number * height
+        taken = weigh(instance, weights)[1]
+        assert {(b, p): n for b, mine in taken.items() for p, n in mine.items() if n} == {
+            (b, p): n for b, mine in expected.items() for p, n in mine.items() if n
+        }
+
+
+def test_weighing_sections_with_exclusions_looks_at_the_clock() -> None:
+    instance = make_instance([(0, 9, 3), (0, 9, 5), (2, 4, 1), (5, 7, 1)], exclusions=[(0, 1), (0, 2), (1, 3)])
+    asked = []
+    with interrupted_by(lambda: asked.append(1)):
+        weigh(instance, [(0, t, 1, 1) for t in range(instance.sections)])
+    assert len(asked) >= instance.sections
 
 
 @effort(15, 1000)
