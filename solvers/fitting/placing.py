@@ -59,7 +59,7 @@ def place_all(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partial:
-    """A placement of the blocks whose component fits as a whole."""
+    """A placement of some of the blocks."""
 
     offset: Ints
     placed: Bools
@@ -72,6 +72,15 @@ def place_components(
     run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
     lost = run.all(order, stop, component, finish)
     return None if lost is None else Partial(run.offset, ~np.isin(component, list(lost)))
+
+
+def place_what_fits(instance: Instance, order: Ints, near: Neighbours, fit: Fit, hurries: Stop) -> Partial:
+    """Places blocks in a single pool, without those that fit nowhere; once it hurries, without those that cannot be stacked on top."""
+    run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
+    run.all(order, hurries, np.arange(instance.blocks), finish=True, leaves_out=True)
+    placed = np.zeros(instance.blocks, dtype=bool)
+    placed[list(run.placed)] = True
+    return Partial(run.offset, placed)
 
 
 class _Run:
@@ -106,8 +115,11 @@ class _Run:
         self._stacked: list[tuple[int, int, int]] = []
         """Blocks placed in a hurry, not yet known to `near`: (block, pool, base)."""
 
-    def all(self, order: Ints, stop: Stop, group: Ints, finish: bool) -> set[int] | None:
-        """Places all blocks, fixed ones first. Returns the groups with a block that fits nowhere, or None if it was stopped."""
+    def all(self, order: Ints, stop: Stop, group: Ints, finish: bool, *, leaves_out: bool = False) -> set[int] | None:
+        """Places all blocks, fixed ones first. Returns the groups with a block that fits nowhere, or None if it was stopped.
+
+        If it may leave blocks out, none is looked a place for once it is hurried.
+        """
         instance = self.instance
         fixed = instance.allowed & (instance.lowest == instance.highest)
         first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
@@ -121,7 +133,8 @@ class _Run:
                     if not finish:
                         return None
                     self.hurried = True
-            if own not in lost and not ((self.hurried and self.stack(block)) or self.place(block)):
+            looks = not (self.hurried and leaves_out)
+            if own not in lost and not ((self.hurried and self.stack(block)) or (looks and self.place(block))):
                 lost.add(own)
         return lost
 

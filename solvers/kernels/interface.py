@@ -139,6 +139,11 @@ class Kernels(Protocol):
         `hurries` is called regularly; once it returns true, the remaining blocks are stacked on top where possible.
         """
 
+    def greedy_fill(
+        self, sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
+    ) -> tuple[Ints, Ints]:
+        """The same where not all need fit: (offsets, the blocks left out, in order). Once it hurries, what cannot be stacked on top is left out."""
+
     def improve(
         self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:

@@ -1,4 +1,4 @@
-"""Packs one pool anew with the greedy kernels, as if it were unlimited: what then ends too high has to go elsewhere."""
+"""Packs one pool anew with the greedy kernels: as if it were unlimited, so that what ends too high has to go elsewhere, or with what fits."""
 
 from __future__ import annotations
 
@@ -18,26 +18,31 @@ ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_w
 """Of all orders, those that pay where a pool is packed often."""
 
 
-def packed(
-    instance: Instance,
-    pool: int,
-    blocks: Ints,
-    order: str | Ints,
-    fit: Fit,
-    hurries: Callable[[], bool] | None = None,
-) -> tuple[Ints, Ints] | None:
-    """Bases for the blocks in this pool, and by how much each ends too high; None if even an unlimited pool is too small.
-
-    Once `hurries` is true, the remaining blocks are stacked on top.
-    """
+def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: Fit) -> tuple[Ints, Ints] | None:
+    """Bases for the blocks in this pool, and by how much each ends too high; None if even an unlimited pool is too small."""
     piece = restrict(instance, blocks, [pool]).instance
     endless = _without_end(piece)
     sequence = ordered(order, measure(endless)) if isinstance(order, str) else order
-    fixed = (piece.lowest == piece.highest)[:, 0]
-    sequence = sequence[np.argsort(~fixed[sequence], kind="stable")]
     kernels = active_for(endless).kernels
-    bases = kernels.greedy_place(endless.sections, columns(endless), np.ascontiguousarray(sequence), fit, hurries)
+    bases = kernels.greedy_place(endless.sections, columns(endless), _fixed_first(piece, sequence), fit)
     return None if bases is None else (bases, np.maximum(bases - piece.highest[:, 0], 0))
+
+
+def filled(
+    instance: Instance, pool: int, blocks: Ints, order: Ints, hurries: Callable[[], bool] | None = None
+) -> tuple[Ints, Ints]:
+    """Bases for the blocks in this pool, each as low as there is room, and those left out since there is none, by their numbers in `blocks`.
+
+    Once `hurries` is true, what cannot be stacked on top is left out.
+    """
+    piece = restrict(instance, blocks, [pool]).instance
+    kernels = active_for(piece).kernels
+    return kernels.greedy_fill(piece.sections, columns(piece), _fixed_first(piece, order), Fit.LOWEST, hurries)
+
+
+def _fixed_first(piece: Instance, order: Ints) -> Ints:
+    fixed = (piece.lowest == piece.highest)[:, 0]
+    return np.ascontiguousarray(order[np.argsort(~fixed[order], kind="stable")])
 
 
 def _without_end(piece: Instance) -> Instance:

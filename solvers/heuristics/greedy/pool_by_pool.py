@@ -1,7 +1,6 @@
 """A first placement of many blocks in several pools, in a hundredth of the time that placing block after block takes.
 
-Each block goes to the pool that it prefers, and a kernel packs each pool as if it were unlimited. What then ends too high goes on to
-the next pool that it may be in.
+Each block goes to the pool that it prefers, and a kernel packs each pool with what fits. What is left out goes on to the next pool that it may be in.
 """
 
 from __future__ import annotations
@@ -12,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ...fitting.measures import measure
-from ...fitting.orders import Fit, ordered
+from ...fitting.orders import ordered
 from ...model.conflicts import distinct
 from ...model.instance import Bools, Instance, Ints, Placement
 from ...model.interruption import check_interrupted, interruptible
-from .packing import packed
+from .packing import filled
 
 MANY_BLOCKS = 5_000
 """Below this, placing one after the other takes at most a fifth of a second."""
 
 
 ROUNDS_PER_POOL = 3
-"""In a round, what ends too high goes one pool on. Some blocks begin later than others, or again."""
+"""In a round, what found no room goes one pool on. Some blocks begin later than others, or again."""
 FIRST_ORDER = "size"
 """The first of all orders; other solvers begin with it too."""
 
@@ -37,7 +36,7 @@ class Packed(NamedTuple):
 
 
 def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) -> Packed | None:
-    """Place all blocks; None if not all find a place this way, which proves nothing. Once `hurries` is true, the rest is stacked on top."""
+    """Place all blocks; None if not all find a place this way, which proves nothing. Once `hurries` is true, nothing is looked a place for below others."""
     whereabouts = _Whereabouts(instance)
     if not whereabouts.begin():
         return None
@@ -51,11 +50,8 @@ def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) 
         for p in np.unique(pool[fresh]).tolist():
             check_interrupted()
             here = np.flatnonzero(pool == p)
-            found = packed(instance, p, here, np.argsort(whereabouts.rank[here]), Fit.LOWEST, hurries)
-            if found is None:
-                return None
-            offset[here] = found[0]
-            moving[here[found[1] > 0]] = True
+            offset[here], left_out = filled(instance, p, here, np.argsort(whereabouts.rank[here]), hurries)
+            moving[here[left_out]] = True
         if not moving.any():
             return Packed(Placement(pool, offset), as_preferred)
         as_preferred = False

@@ -9,7 +9,7 @@ import numpy as np
 from ...fitting.measures import measure
 from ...fitting.neighbours import neighbours
 from ...fitting.orders import ORDERS, Fit, ordered
-from ...fitting.placing import Partial, PoolPolicy, place_all, place_components
+from ...fitting.placing import Partial, PoolPolicy, place_all, place_components, place_what_fits
 from ...model.conflicts import components
 from ...model.instance import ADDRESS_LIMIT, Instance, Ints
 from ..columns import Columns
@@ -68,11 +68,25 @@ def greedy_place(
     sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
 ) -> Ints | None:
     """Offsets of the blocks, placed in this order; the rest is stacked on top once it hurries. None if one fits nowhere."""
-    instance = instance_of(sections, columns)
-    demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
+    instance = _ordered_instance(sections, columns, order)
     stopped, near = hurries or (lambda: False), neighbours(instance)
     placed = place_all(instance, order, near, _fit(fit), PoolPolicy.PREFERRED, stopped, finish=True)
     return None if placed is None else placed.offset
+
+
+def greedy_fill(
+    sections: int, columns: Columns, order: Ints, fit: str, hurries: Callable[[], bool] | None = None
+) -> tuple[Ints, Ints]:
+    """The same, where blocks that fit nowhere are left out: offsets, and these blocks."""
+    instance = _ordered_instance(sections, columns, order)
+    found = place_what_fits(instance, order, neighbours(instance), _fit(fit), hurries or (lambda: False))
+    return found.offset, order[~found.placed[order]]
+
+
+def _ordered_instance(sections: int, columns: Columns, order: Ints) -> Instance:
+    instance = instance_of(sections, columns)
+    demand(((order >= 0) & (order < instance.blocks)).all(), "an order is of blocks")
+    return instance
 
 
 def _order(name: str) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .beam import beam
     from .births import by_birth
     from .gluing.gluing import gluing
-    from .greedy import greedy, greedy_order, greedy_orders, greedy_place
+    from .greedy import greedy, greedy_fill, greedy_order, greedy_orders, greedy_place
     from .improve import improve
     from .search import search
     from .sweep import apart, max_live
@@ -20,6 +20,7 @@ __all__ = [
     "by_birth",
     "gluing",
     "greedy",
+    "greedy_fill",
     "greedy_order",
     "greedy_orders",
     "greedy_place",
@@ -35,6 +36,7 @@ MODULES = {
     "greedy_orders": "greedy",
     "greedy_order": "greedy",
     "greedy_place": "greedy",
+    "greedy_fill": "greedy",
     "improve": "improve",
     "beam": "beam",
     "by_birth": "births",

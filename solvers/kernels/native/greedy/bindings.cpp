@@ -48,7 +48,11 @@ nb::object order(std::int64_t sections, const nb::tuple& columns, const std::str
     return to_numpy(Orders(blocks).order(number));
 }
 
-nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit, const std::optional<nb::callable>& hurries) {
+struct Placed {
+    std::vector<Coord> offsets, tops;
+};
+
+Placed placed(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit, const std::optional<nb::callable>& hurries, std::vector<Index>* left_out) {
     const Fit wanted = fit_named(fit);
     const Blocks blocks(input_of(sections, columns));
     const std::vector<Index> sequence(order.data(), order.data() + order.shape(0));
@@ -59,15 +63,27 @@ nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& or
     const std::atomic<bool> stop = false;
     const std::atomic<Index> last_pass = 1;
     PassLimits limits;
+    limits.left_out = left_out;
     limits.highest_end.assign(blocks.components, kAddressLimit);
     limits.stop = &stop, limits.last_pass = &last_pass;
     if (hurries) limits.hurries = [&] { return nb::cast<bool>((*hurries)()); };
     Pass pass(blocks, layout);
-    const PassResult result = pass.run(sequence, wanted, limits);
-    for (const Coord top : result.tops) {
+    PassResult result = pass.run(sequence, wanted, limits);
+    return {{pass.offsets().begin(), pass.offsets().end()}, std::move(result.tops)};
+}
+
+nb::object place(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit, const std::optional<nb::callable>& hurries) {
+    Placed found = placed(sections, columns, order, fit, hurries, nullptr);
+    for (const Coord top : found.tops) {
         if (top < 0) return nb::none();
     }
-    return to_numpy(std::vector<Coord>(pass.offsets().begin(), pass.offsets().end()));
+    return to_numpy(std::move(found.offsets));
+}
+
+nb::tuple fill(std::int64_t sections, const nb::tuple& columns, const Ints& order, const std::string& fit, const std::optional<nb::callable>& hurries) {
+    std::vector<Index> left_out;
+    Placed found = placed(sections, columns, order, fit, hurries, &left_out);
+    return nb::make_tuple(to_numpy(std::move(found.offsets)), to_numpy(std::vector<Coord>(left_out.begin(), left_out.end())));
 }
 
 }  // namespace
@@ -79,6 +95,8 @@ void bind_greedy(nb::module_& m) {
     m.def("greedy_order", &order, "sections"_a, "columns"_a, "order"_a, "One of the orders, fixed blocks first.");
     m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "fit"_a,
           "hurries"_a.none() = nb::none(), "Offsets of blocks placed one after the other, or on top if it hurries; None if one fits nowhere.");
+    m.def("greedy_fill", &fill, "sections"_a, "columns"_a, "order"_a.noconvert(), "fit"_a,
+          "hurries"_a.none() = nb::none(), "Offsets of blocks placed one after the other, or on top if it hurries, and those left out for want of room.");
 }
 
 }  // namespace memplan

@@ -134,7 +134,12 @@ bool Pass::place_all(std::span<const Index> order, Fit fit, const PassLimits& li
         std::optional<Coord> base;
         if (limits.hurries && !hurries && step % kAskEvery == kAskEvery - 1) hurries = limits.hurries();
         if (stop || hurries) base = stacked(block, peak_);
-        if (!base) base = base_of(block, fit, limits.highest_end[component]);
+        const bool may_look = !limits.left_out || !(stop || hurries);
+        if (!base && may_look) base = base_of(block, fit, limits.highest_end[component]);
+        if (!base && limits.left_out) {
+            limits.left_out->push_back(block);
+            continue;
+        }
         if (!base) {
             top = kGivenUp;
             --alive_;

@@ -26,6 +26,7 @@ struct PassLimits {
     const std::atomic<bool>* stop = nullptr;  // ends the pass,
     bool finish = false;                      // unless it must be finished: then the remaining blocks are stacked on top
     std::function<bool()> hurries;            // called regularly; once true, the remaining blocks are stacked on top
+    std::vector<Index>* left_out = nullptr;   // if given, a block that fits nowhere is noted there, and its component goes on without it
     const std::atomic<Index>* last_pass = nullptr;  // passes after this one are of no use
     Index number = 0;
 };
