@@ -69,12 +69,13 @@ ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 SHARE_OF_CROWDS = 2, 5
 SHARE_BEFORE_LIMITS = 3, 5
+"""For the question as it is asked, which mostly settles a later term; only then is it lowered below limits."""
 SHARE_OF_LIMITS = 3, 4
 HARDER = 4
 WORK_TO_BEGIN_PER_ENTRY = 8
 """A question that weighs peaks takes several times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
 SHARE_OF_FLOORS = 4, 5
-"""Where a later term is lowered below limits; before that the question as it is asked mostly settles it."""
+"""Where a later term is bounded pool by pool."""
 MUCH_WORK_PER_ENTRY = 100
 """With so much for each number in the program, the question as it is asked does without a limit on the value."""
 SHARE_OF_EASY = 1, 24
