@@ -179,9 +179,21 @@ class Server:
         """Make a database with the tables of an empty store, and return its URL."""
         return self._created(STORE, f"test{next(self._numbers)}")
 
-    def _created(self, template: str, name: str) -> str:
+    @contextlib.contextmanager
+    def database_on(self, disk: Path) -> Iterator[str]:
+        """Make one whose files lie in the folder, for as long as it is needed; yield its URL."""
+        if self._user is not None:
+            shutil.chown(disk, self._user)
+        name = f"test{next(self._numbers)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+            connection.execute(f"CREATE TABLESPACE {name} LOCATION '{disk}'")
+            yield self._created(STORE, name, f"TABLESPACE {name}")
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            connection.execute(f"DROP TABLESPACE {name}")
+
+    def _created(self, template: str, name: str, where: str = "") -> str:
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} {where}")
         return self.url(name)
 
 

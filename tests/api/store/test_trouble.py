@@ -6,6 +6,8 @@ import contextlib
 import queue
 import signal
 import sqlite3
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
 from api.store.sql.databases import sqlite
 from api.store.sql.store import DatabaseStore
+from tests.running.disks import mount
 from tests.running.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)
@@ -79,7 +82,10 @@ def test_a_database_server_that_returns_is_used_again(own_server: Server, how: s
         for ask in (store.ping, store.claim, store.counts, lambda: store.add(NewJob("me", ABOUT), b"", LIMITS)):
             with pytest.raises(StoreUnavailable) as caught:
                 ask()
-            assert "127.0.0.1" not in str(caught.value), "whoever is told this need not know where it is"
+            said = str(caught.value)
+            assert said.startswith("the store does not answer: "), said
+            assert "server" in said, said
+            assert "127.0.0.1" not in said, "whoever is told this need not know where it is"
         own_server.start()
         assert store.job(job.id) == job
         assert heard.get(timeout=SECONDS) is None, "what was announced in the meantime was missed"
@@ -88,13 +94,37 @@ def test_a_database_server_that_returns_is_used_again(own_server: Server, how: s
         assert heard.get(timeout=SECONDS) == job.id
 
 
+def test_a_full_disk_of_a_database_server_is_noticed(postgresql: Server) -> None:
+    """Also if what is written to notice it would find room in files that are there."""
+    disk = Path(tempfile.mkdtemp(prefix="disk-", dir=postgresql.folder))
+    if not mount(disk, f"size={64 << 20},mode=0777"):
+        pytest.skip("a small disk needs the right to mount it")
+    try:
+        with postgresql.database_on(disk) as url, contextlib.closing(open_store(url)) as store:
+            store.ping()
+            ballast = disk / "ballast"
+            with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+                while file.write(bytes(1 << 12)):
+                    pass
+            for _ in range(3):
+                with pytest.raises(StoreUnavailable, match=r"^the store does not answer: its disk is full$"):
+                    store.ping()
+            ballast.unlink()
+            store.ping()
+            store.add(NewJob("me", ABOUT), b"problem", LIMITS)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
 def test_waiting_for_locked_rows_is_limited(postgresql: Server) -> None:
     url = postgresql.new_database()
     with contextlib.closing(open_store(f"{url}?options=-c%20lock_timeout%3D50ms")) as store:
         job = store.add(NewJob("me", ABOUT), b"problem", LIMITS).job
         with psycopg.connect(url) as other:
             other.execute("SELECT FROM jobs FOR UPDATE")
-            with pytest.raises(StoreUnavailable, match="LockNotAvailable"):
+            with pytest.raises(
+                StoreUnavailable, match=r"^the store does not answer: another process holds what is to be written$"
+            ):
                 store.cancel(job.id, "me")
         cancelled = store.cancel(job.id, "me")
         assert cancelled is not None

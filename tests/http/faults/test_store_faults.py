@@ -18,6 +18,7 @@ import planner
 from planner import read_plan, read_problem
 from tests.http.queued.test_jobs import events, post_job, until, until_there_is_a_plan
 from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
+from tests.running.disks import mount
 
 SMALL, LARGE = 3 << 20, 64 << 20
 FILLING = json.dumps(THREE).encode() + b" " * 500_000
@@ -104,13 +105,6 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     yield folder
     if is_mounted:
         subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def mount(folder: Path, options: str) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-        return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
-    return False
 
 
 def resized(disk: Path, service: Served, size: int) -> None:

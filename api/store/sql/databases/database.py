@@ -25,6 +25,8 @@ log = structlog.get_logger("memplan.store")
 
 UNUSABLE = "what the store's URL says after '?' cannot be used"
 PROBE_BYTES = 1 << 12
+LEAST_FREE = 1 << 20
+"""With fewer free bytes on its disk the store counts as full."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 Told = Callable[[str | None], None]

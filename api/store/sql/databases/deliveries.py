@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...protocol import StoreUnavailable
 from ...records import Where
 from ..turns import Turn
+from .sqlstates import why
 
 if TYPE_CHECKING:
     import psycopg
@@ -122,6 +123,6 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except ConnectorException as error:
-        raise StoreUnavailable(f"the queue does not answer: {type(error.__cause__).__name__}") from error
+        raise StoreUnavailable(f"the queue does not answer: {why(error.__cause__)}") from error
     except psycopg.Error as error:
-        raise StoreUnavailable(f"the queue does not answer: {type(error).__name__}") from error
+        raise StoreUnavailable(f"the queue does not answer: {why(error)}") from error

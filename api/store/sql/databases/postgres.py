@@ -30,9 +30,10 @@ from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import Damaged, document, utf8
 from ..tables import places
 from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
-from .database import UNUSABLE, Database, Told, migrate
+from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
+from .sqlstates import why
 
 if TYPE_CHECKING:
     import psycopg
@@ -53,6 +54,8 @@ CONNECTION: dict[str, Any] = {
     "tcp_user_timeout": 10_000,
 }
 """The parameters of every connection; those in the URL's query have precedence."""
+ROOM_WIDTH = 1 << 10
+"""Of each row that asks for room: longer ones would be compressed."""
 DAMAGED = ("XX001", "XX002")
 """The server's codes for damaged tables and indexes."""
 MIGRATION_LOCK = 6_077_115_106_001
@@ -162,13 +165,21 @@ class PostgresDatabase(Database):
             this = and_(places.c.process == self._name, places.c.owner == whose, places.c.taken > 0)
             connection.execute(update(places).where(this).values(taken=places.c.taken - 1))
 
+    def ping(self) -> None:
+        """Also ask the disk for room, in files that go again with the transaction: what is written may find some in those that are there."""
+        super().ping()
+        name = f"room_{self._name}"
+        with self.errors(), self.engine.connect() as connection, connection.begin() as never:
+            connection.execute(text(f"CREATE UNLOGGED TABLE {name} (data text)"))
+            rows = "SELECT repeat('x', :width) FROM generate_series(1, :count)"
+            values = {"width": ROOM_WIDTH, "count": LEAST_FREE // ROOM_WIDTH}
+            connection.execute(text(f"INSERT INTO {name} {rows}"), values)
+            never.rollback()
+
     def trouble(self, error: BaseException | None) -> StoreUnavailable:
-        # the driver's own words may name hosts, users and values
-        state = getattr(error, "sqlstate", None)
-        text = type(error).__name__ + (f" ({state})" if state else "")
-        if state in DAMAGED:
-            return StoreDamaged(f"the store is damaged: {text}")
-        return StoreUnavailable(f"the store does not answer: {text}")
+        if getattr(error, "sqlstate", None) in DAMAGED:
+            return StoreDamaged(f"the store is damaged: {why(error)}")
+        return StoreUnavailable(f"the store does not answer: {why(error)}")
 
     def close(self) -> None:
         for listener in self._listeners:

@@ -16,10 +16,8 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 
 from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import utf8
-from .database import UNUSABLE, Database, Told, migrate
+from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
 
-LEAST_FREE = 1 << 20
-"""With fewer free bytes on the disk the store counts as full."""
 LARGE = 1 << 18
 """Values with more bytes are not left in a connection that is kept."""
 LOCKED_SECONDS = 5.0
