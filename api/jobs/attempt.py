@@ -223,7 +223,7 @@ class Attempt:
         return self._is_put_back or (self.is_look and self.task.cancelled.is_set())
 
     def _note(self, reply: Reply) -> None:
-        """In a worker's thread: record an improvement. If that fails, there will be a next time."""
+        """In a worker's thread: record an improvement. If that fails, there will be a next time, which also tells of its points."""
         header = reply.header
         if header["kind"] == "understood":
             about = about_in(header)
@@ -241,20 +241,31 @@ class Attempt:
                 counts = self._store.improve(job.id, job.attempt, header["best"], header["bound"], header["seconds"])
         except StoreUnavailable as error:
             log.error("progress cannot be noted", job=job.id, reason=str(error))
+            if points_of(reply):
+                with self._becoming:
+                    self._unnoted[header["kind"]] = self._with_unnoted(reply, is_older=True)
             return
         if not counts:
             self.stop()
 
     def _is_kept_back(self, reply: Reply) -> bool:
-        """Keep it back until there is a job to record it for."""
-        header = reply.header
+        """Keep it back until there is a job to record it for. It takes the place of what was kept back before."""
         with self._becoming:
             is_kept_back = self.job is None or self.is_look
+            reply = self._with_unnoted(reply)
             if is_kept_back:
-                if (before := self._unnoted.get(header["kind"])) is not None and points_of(before):
-                    header["points"] = [*points_of(before), *points_of(reply)]
-                self._unnoted[header["kind"]] = reply
+                self._unnoted[reply.header["kind"]] = reply
             return is_kept_back
+
+    def _with_unnoted(self, reply: Reply, *, is_older: bool = False) -> Reply:
+        """Add the points of what was kept back of its kind, which is then no longer. `is_older`: than that."""
+        other = self._unnoted.pop(reply.header["kind"], None)
+        if other is None:
+            return reply
+        older, newer = (reply, other) if is_older else (other, reply)
+        if points_of(older):
+            newer.header["points"] = [*points_of(older), *points_of(newer)]
+        return newer
 
     def _understood(self, about: About) -> None:
         if not self.about.done():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import cast
 
@@ -12,7 +12,7 @@ import pytest
 from api.errors import OutOfMemory, Refusal
 from api.jobs.attempt import Attempt, Endings
 from api.jobs.processes.pool import Reply, Task
-from api.store import Store
+from api.store import Store, StoreUnavailable
 from api.store.records import About, Claim, End, JobState, NewJob, StoredPlan
 from api.store.sql.rows import job_of, values_of
 from planner import Code
@@ -80,14 +80,14 @@ class Record:
 
 
 class Looking:
-    """A worker that reports two points, and then ends by itself or is stopped."""
+    """A worker that reports points, and then ends by itself or is stopped."""
 
-    def __init__(self, *, ends: bool) -> None:
-        self._ends = ends
+    def __init__(self, *, ends: bool, points: Iterable[object] = ("first", "second")) -> None:
+        self._ends, self._points = ends, points
 
     async def do(self, task: Task) -> Reply:
         summary = {"status": "feasible", "best": 1, "bound": 1, "gap": 0.0, "etag": "x", "lasting": False}
-        for point in ("first", "second"):
+        for point in self._points:
             report = {"kind": "plan", "stop": None, "points": [point], **summary}
             await asyncio.to_thread(task.on_message, Reply(report, b"a part"))
         if not self._ends:
@@ -110,3 +110,27 @@ def test_a_first_look_tells_of_all_that_was_found_or_of_nothing(ends: bool, told
         return record.told
 
     assert asyncio.run(run()) == told
+
+
+class Faltering(Record):
+    """One that cannot be written at first."""
+
+    def save(self, id_: str, attempt: int, plan: StoredPlan, points: Sequence[object]) -> bool:
+        if not self.told:
+            self.told.append("unavailable")
+            raise StoreUnavailable("its disk is full")
+        return super().save(id_, attempt, plan, points)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_points_that_could_not_be_noted_are_told_of_with_the_next_or_at_the_end(number: int) -> None:
+    async def run() -> list[object]:
+        record = Faltering()
+        store = cast("Store", record)
+        row = values_of(NewJob("me", ABOUT)) | {"state": "running", "attempt": 1}
+        claim = Claim(job_of(SimpleNamespace(**row)), b"a problem")
+        await Attempt.at(claim, store, Endings(store)).run(Looking(ends=True, points=range(number)))
+        return record.told
+
+    noted = [(b"a part", [0])] if number == 1 else [(b"a part", [0, 1]), *((b"a part", [n]) for n in range(2, number))]
+    assert asyncio.run(run()) == ["unavailable", *noted, JobState.SUCCEEDED]
