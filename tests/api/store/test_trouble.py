@@ -6,7 +6,6 @@ import contextlib
 import queue
 import signal
 import sqlite3
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
 from api.store.sql.databases import sqlite
 from api.store.sql.store import DatabaseStore
-from tests.running.disks import mount
+from tests.running.disks import filled, mounted
 from tests.running.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)
@@ -97,23 +96,17 @@ def test_a_database_server_that_returns_is_used_again(own_server: Server, how: s
 def test_a_full_disk_of_a_database_server_is_noticed(postgresql: Server) -> None:
     """Also if what is written to notice it would find room in files that are there."""
     disk = Path(tempfile.mkdtemp(prefix="disk-", dir=postgresql.folder))
-    if not mount(disk, f"size={64 << 20},mode=0777"):
-        pytest.skip("a small disk needs the right to mount it")
-    try:
+    with mounted(disk, 64 << 20) as is_mounted:
+        if not is_mounted:
+            pytest.skip("a small disk needs the right to mount it")
         with postgresql.database_on(disk) as url, contextlib.closing(open_store(url)) as store:
             store.ping()
-            ballast = disk / "ballast"
-            with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
-                while file.write(bytes(1 << 12)):
-                    pass
-            for _ in range(3):
-                with pytest.raises(StoreUnavailable, match=r"^the store does not answer: its disk is full$"):
-                    store.ping()
-            ballast.unlink()
+            with filled(disk):
+                for _ in range(3):
+                    with pytest.raises(StoreUnavailable, match=r"^the store does not answer: its disk is full$"):
+                        store.ping()
             store.ping()
             store.add(NewJob("me", ABOUT), b"problem", LIMITS)
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_waiting_for_locked_rows_is_limited(postgresql: Server) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import resource
 import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import planner
 from planner import read_plan, read_problem
 from tests.http.queued.test_jobs import events, post_job, until, until_there_is_a_plan
 from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
-from tests.running.disks import mount
+from tests.running.disks import mount, mounted
 
 SMALL, LARGE = 3 << 20, 64 << 20
 FILLING = json.dumps(THREE).encode() + b" " * 500_000
@@ -101,10 +100,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     """A small disk where mounting is allowed, otherwise a folder."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    is_mounted = mount(folder, f"size={SMALL}")
-    yield folder
-    if is_mounted:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(folder, SMALL):
+        yield folder
 
 
 def resized(disk: Path, service: Served, size: int) -> None:

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...protocol import StoreUnavailable
 from ...records import Where
 from ..turns import Turn
-from .sqlstates import why
+from .sqlstates import trouble
 
 if TYPE_CHECKING:
     import psycopg
@@ -123,6 +122,6 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except ConnectorException as error:
-        raise StoreUnavailable(f"the queue does not answer: {why(error.__cause__)}") from error
+        raise trouble("the queue", error.__cause__) from error
     except psycopg.Error as error:
-        raise StoreUnavailable(f"the queue does not answer: {why(error)}") from error
+        raise trouble("the queue", error) from error

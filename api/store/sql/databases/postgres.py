@@ -26,14 +26,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
-from ...protocol import StoreDamaged, StoreUnavailable
+from ...protocol import StoreUnavailable
 from ..columns import Damaged, document, utf8
 from ..tables import places
 from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
 from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
 from .deliveries import Deliveries
 from .listener import CHANNEL, Listener
-from .sqlstates import why
+from .sqlstates import trouble
 
 if TYPE_CHECKING:
     import psycopg
@@ -56,8 +56,6 @@ CONNECTION: dict[str, Any] = {
 """The parameters of every connection; those in the URL's query have precedence."""
 ROOM_WIDTH = 1 << 10
 """Of each row that asks for room: longer ones would be compressed."""
-DAMAGED = ("XX001", "XX002")
-"""The server's codes for damaged tables and indexes."""
 MIGRATION_LOCK = 6_077_115_106_001
 """Its holder may change tables. Any number that no other program uses."""
 
@@ -177,9 +175,7 @@ class PostgresDatabase(Database):
             never.rollback()
 
     def trouble(self, error: BaseException | None) -> StoreUnavailable:
-        if getattr(error, "sqlstate", None) in DAMAGED:
-            return StoreDamaged(f"the store is damaged: {why(error)}")
-        return StoreUnavailable(f"the store does not answer: {why(error)}")
+        return trouble("the store", error)
 
     def close(self) -> None:
         for listener in self._listeners:
