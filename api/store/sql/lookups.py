@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, Table, func, select, tuple_
 
-from ..protocol import StoreDamaged, require, sound
+from ..protocol import StoreDamaged, StoreUnavailable, require, sound
 from ..records import (
     UNFINISHED,
     Counts,
@@ -22,7 +22,7 @@ from ..records import (
 from .keeping import find
 from .rows import damaged_columns, event_of, job_of, plan_of, summary_of
 from .tables import events, job_plans, jobs, problems, set_aside
-from .transactions import Part, spoilt
+from .transactions import Part, failed, spoilt
 
 
 class Lookups(Part):
@@ -54,14 +54,20 @@ class Lookups(Part):
         """Return those jobs. A damaged one is set aside, and has failed."""
         with self.read() as connection:
             rows = connection.execute(query).all()
-        return [self._after_damage(row, damaged) if (damaged := damaged_columns(row)) else job_of(row) for row in rows]
+        found = (self._after_damage(row, damaged) if (damaged := damaged_columns(row)) else job_of(row) for row in rows)
+        return [job for job in found if job is not None]
 
-    def _after_damage(self, row: Row[Any], damaged: Sequence[str]) -> Job:
-        """Return what has become of a damaged job."""
-        with self.write() as connection:
-            if "id" not in damaged:
-                return self._job(connection, row.id)
-            return job_of(self._row(connection, self._set_aside(connection, row, spoilt(damaged), damaged)))
+    def _after_damage(self, row: Row[Any], damaged: Sequence[str]) -> Job | None:
+        """Return what has become of a damaged job. If nothing can be written now, it is set aside later; without an id it cannot be told of until then."""
+        try:
+            with self.write() as connection:
+                if "id" not in damaged:
+                    return self._job(connection, row.id)
+                return job_of(self._row(connection, self._set_aside(connection, row, spoilt(damaged), damaged)))
+        except StoreDamaged:
+            raise
+        except StoreUnavailable:
+            return None if "id" in damaged else failed(row, damaged)
 
     def batch_counts(self, owner: str, batch: str) -> tuple[int, int]:
         columns = func.count(), func.count().filter(jobs.c.state.in_(UNFINISHED))

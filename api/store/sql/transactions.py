@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import structlog
@@ -77,8 +78,7 @@ class Part:
         kept = {"job": id_, "owner": now.owner, "created": time.time(), "why": why, "record": record}
         connection.execute(insert(set_aside).values(**kept))
         self.database.withdraw(connection, now.delivery)
-        failure = {"status": 503, "code": "store_damaged", "detail": why, "findings": [], "more": 0}
-        self._end(connection, now, End(JobState.FAILED, failure=failure), has_plan=now.has_plan)
+        self._end(connection, now, End(JobState.FAILED, failure=failure_of(why)), has_plan=now.has_plan)
         return id_
 
     def _name_again(self, connection: Connection, row: Row[Any]) -> str:
@@ -122,3 +122,15 @@ class Part:
         ended = {**facts, "finished": time.time(), "has_plan": has_plan, "look": None}
         points = ((EventKind.POINT, point) for point in end.points)
         self._change(connection, row, ended, *points, (EventKind.DONE, facts))
+
+
+def failure_of(why: str) -> dict[str, Any]:
+    """Return as what a damaged job has failed."""
+    return {"status": 503, "code": "store_damaged", "detail": why, "findings": [], "more": 0}
+
+
+def failed(row: Row[Any], damaged: Sequence[str]) -> Job:
+    """Return a damaged job as if it had been set aside."""
+    harmless = {name: BLANK[name] for name in damaged}
+    ended = {"state": JobState.FAILED.value, "failure": failure_of(spoilt(damaged))}
+    return job_of(SimpleNamespace(**{**row._mapping, **harmless, **ended}))

@@ -228,6 +228,22 @@ def test_a_damaged_record_fails_whoever_finds_it(store: DatabaseStore, file: Pat
         store.remove(job.id)
 
 
+@pytest.mark.parametrize(("column", "value"), RECORDS)
+def test_a_damaged_record_is_told_of_while_nothing_can_be_written(file: Path, column: str, value: object) -> None:
+    with contextlib.closing(open_store(f"sqlite:///{file}?timeout=0.01")) as store:
+        sound, spoilt = add(store), add(store)
+        spoil(file, spoilt, column, value)
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE").close()
+            found = {job.id: job for job in store.jobs(JobFilter("me"))}
+            other.execute("ROLLBACK").close()
+        assert found.pop(sound.id) == sound
+        assert {(job.id, job.state) for job in found.values()} <= {(spoilt.id, JobState.FAILED)}
+        assert store.set_aside() == 0
+        store.jobs(JobFilter("me"))
+        assert is_set_aside(store, spoilt.id)
+
+
 def test_a_fault_of_the_program_is_no_damage(store: DatabaseStore) -> None:
     for fault in (TypeError, ValueError):
         with pytest.raises(fault), store.write():
