@@ -174,6 +174,7 @@ class Intake(Part):
         self, connection: Connection, new: NewJob, problem: bytes | bytearray, facts: dict[str, Any], *, queued: bool
     ) -> Job:
         """Insert a new job with its first event."""
+        self.database.require_room(connection, len(problem))
         values = values_of(new) | facts | {"events": 1}
         if queued:
             whose = values["id"], values["owner"], values["priority"]

@@ -9,6 +9,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from random import randbytes
 
 import psycopg
 import pytest
@@ -23,6 +24,7 @@ from tests.running.postgresql import SECONDS, Server
 
 ABOUT = About("key", "digest", None, 3, {}, (), None)
 LIMITS = QueueLimits(1000, 1000, 1 << 40)
+MANY = QueueLimits(10_000, 10_000, 1 << 40)
 
 
 @pytest.fixture
@@ -68,6 +70,27 @@ def test_a_full_disk_loses_nothing_that_was_there(store: DatabaseStore) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count=1000000")
     store.add(NewJob("me", ABOUT), b"x" * 1_000_000, LIMITS)
     assert store.counts().by_state == {JobState.QUEUED: 2}
+
+
+@pytest.mark.parametrize("size", [4000, 700_000])
+def test_jobs_on_a_full_disk_can_be_cancelled_and_removed(tmp_path: Path, size: int) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with mounted(folder, 6 << 20) as is_mounted:
+        if not is_mounted:
+            pytest.skip("a small disk needs the right to mount it")
+        with contextlib.closing(open_store(f"sqlite:///{folder / 'store.sqlite'}")) as store:
+            for _ in range(3):
+                added: list[str] = []
+                with contextlib.suppress(StoreUnavailable):
+                    while True:
+                        added.append(store.add(NewJob("me", ABOUT), randbytes(size), MANY).job.id)
+                assert added
+                with pytest.raises(StoreUnavailable, match=r"^the disk of the store is full$"):
+                    store.ping()
+                for id_ in added:
+                    store.cancel(id_, "me")
+                    store.remove(id_)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])

@@ -26,7 +26,7 @@ log = structlog.get_logger("memplan.store")
 UNUSABLE = "what the store's URL says after '?' cannot be used"
 PROBE_BYTES = 1 << 12
 LEAST_FREE = 1 << 20
-"""With fewer free bytes on its disk the store counts as full."""
+"""With fewer free bytes on its disk the store takes no more jobs: they are left to those that it has."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 Told = Callable[[str | None], None]
@@ -119,6 +119,10 @@ class Database(ABC):
 
     def fill_place(self, connection: Connection, owner: str) -> None:
         """Let them know that one of these has its job, once the transaction is committed."""
+        return
+
+    def require_room(self, connection: Connection, size: int) -> None:
+        """Raise StoreUnavailable if so many bytes more leave too little room to end, cancel and remove what is there. A server's disk is its operator's."""
         return
 
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:

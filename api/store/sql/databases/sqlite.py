@@ -18,6 +18,11 @@ from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import utf8
 from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
 
+PLENTY = 1 << 26
+"""With more free bytes nobody need look closer."""
+SCARCE = 4 * LEAST_FREE
+"""With fewer free bytes the log is emptied after each write, so that the next one begins it anew."""
+FULL_DISK = "the disk of the store is full"
 LARGE = 1 << 18
 """Values with more bytes are not left in a connection that is kept."""
 LOCKED_SECONDS = 5.0
@@ -79,14 +84,33 @@ class SqliteDatabase(Database):
             raise StoreUnavailable(text)
 
     def ping(self) -> None:
-        """Also check the disk: data may fit into SQLite's log without proving free room."""
+        """Also check the disk: data may fit into SQLite's log without proving that a new job does."""
         super().ping()
+        with self.read() as connection:
+            self.require_room(connection, LEAST_FREE // 2)
+
+    def require_room(self, connection: Connection, size: int) -> None:
+        """What is written goes into the log, and from there into the file, which has not all pages yet."""
+        free = self._free()
+        if free > PLENTY + 2 * size:
+            return
+        page, pages, unused = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("page_size", "page_count", "freelist_count")
+        )
+        to_come = max(page * pages - _length(self._file), 0)
+        log = 0 if to_come else _length(Path(f"{self._file}-wal"))  # begun anew
+        size += LEAST_FREE // 2
+        if free + log - to_come < size + max(size - page * unused, 0):
+            raise StoreUnavailable(FULL_DISK)
+
+    def _free(self) -> int:
+        """Return the number of free bytes on the disk."""
         try:
             disk = os.statvfs(self._file.parent)
         except OSError as error:
             raise StoreUnavailable(f"the disk of the store does not answer: {error.strerror}") from None
-        if disk.f_bavail * disk.f_frsize < LEAST_FREE:
-            raise StoreUnavailable("the disk of the store is full")
+        return disk.f_bavail * disk.f_frsize
 
     def _found(self) -> tuple[int, int] | None:
         """Return what distinguishes the file from any other of its name; None if there is none."""
@@ -108,14 +132,13 @@ class SqliteDatabase(Database):
         announced: dict[str, None] = {}
         if self._opened is not None:
             self._require_same()
-        with (
-            self.errors(),
-            self._turn,
-            self.engine.connect() as connection,
-            connection.execution_options(memplan_writes=True).begin(),
-        ):
-            self._announced = announced
-            yield connection
+        with self.errors(), self._turn:
+            with self.engine.connect() as connection, connection.execution_options(memplan_writes=True).begin():
+                self._announced = announced
+                yield connection
+            if self._opened is not None and self._free() < SCARCE:
+                with self.engine.connect() as connection:
+                    _driver(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").close()
         for id_ in announced:
             for on_change in self._listeners:
                 on_change(id_)
@@ -130,7 +153,7 @@ class SqliteDatabase(Database):
         if whole <= LARGE:
             return super().piece(connection, table, job, start, size)
         # SQLite's substr would load all of it. Python's connections keep a reference to every blob opened, so this one is closed afterwards.
-        driver: Any = connection.connection.driver_connection
+        driver = _driver(connection)
         connection.detach()
         with driver.blobopen(table.name, "data", number, readonly=True) as blob:
             blob.seek(start)
@@ -172,6 +195,18 @@ class SqliteDatabase(Database):
         return True
 
 
+def _length(file: Path) -> int:
+    """Return the size of a file; 0 if there is none."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection
+
+
 def _engine(url: URL) -> Engine:
     if url.host or url.database in (None, "", ":memory:") or "\0" in url.database:
         raise StoreUnavailable("the store's URL names no file, as sqlite:///jobs.sqlite does")
@@ -190,6 +225,8 @@ def _engine(url: URL) -> Engine:
         connection.isolation_level = None  # the only begin is SQLAlchemy's, below
         connection.execute("PRAGMA journal_mode=WAL").close()
         connection.execute("PRAGMA synchronous=NORMAL").close()  # a crash of this process loses nothing
+        connection.execute(f"PRAGMA journal_size_limit={LARGE}").close()  # a log that has grown gives its room back
+        connection.execute("PRAGMA secure_delete=FAST").close()  # what is removed is not first written as zeros
         connection.execute("PRAGMA foreign_keys=ON").close()
 
     @event.listens_for(engine, "before_cursor_execute")
