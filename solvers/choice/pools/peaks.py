@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from .program import Costs, Pools, Program
+from .program import Pools, Program
 from .questions.asking import Asking
 from .questions.question import Question
 
@@ -120,15 +120,3 @@ def is_held_by_peaks(program: Program, index: int) -> bool:
     term = program.terms[index]
     is_of_choices = any(map(any, term.of_homes)) and not any(term.of_peaks)
     return index > 0 and is_of_choices and not any(any(map(any, one.of_homes)) for one in program.terms[:index])
-
-
-def heights_first(program: Program, index: int) -> Program:
-    """The program with other terms from this one on: the height of each pool, dearest pool first, without the cheapest pool."""
-    beyond = [0] * len(program.rooms)
-    for homes, costs in zip(program.homes, program.terms[index].of_homes, strict=True):
-        for pool, cost in zip(homes, costs, strict=True):
-            beyond[pool] += cost - min(costs)
-    dearest = sorted((pool for pool, cost in enumerate(beyond) if cost > min(beyond)), key=lambda pool: -beyond[pool])
-    nothing = tuple((0,) * len(homes) for homes in program.homes)
-    heights = (Costs(nothing, tuple(int(pool == each) for pool in range(len(beyond)))) for each in dearest)
-    return replace(program, terms=(*program.terms[:index], *heights))

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints
+from ...model.instance import Instance
 from ...model.libraries import ORTOOLS, Library
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome, Value
@@ -25,23 +25,17 @@ from .fullest import FullestFirst
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
 from .packing import Packing, ending_at
-from .peaks import Choice, PeakSearch, heights_first, is_held_by_peaks
+from .peaks import Choice, PeakSearch, is_held_by_peaks
 from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
 from .windows import Windows, stretched
 
-SHARE_OF_DEAREST = 1, 4
-SHARE_ABOVE_DEAREST = 1, 6
-SHARE_BESIDE_DEAREST = 4, 5
-"""Where earlier terms hold the peaks: for each of the dearest pools, to make it low; for a choice a little above that; for windows. The rest is the bound's."""
 SHARE_OF_FULLEST = 3, 5
 SHARE_OF_ANOTHER = 1, 4
 SHARE_BESIDE_FULLEST = 1, 3
-"""The same where heights come from the fullest sections: for a choice, for another that can be packed, and for windows."""
-MORE_OF_DEAREST = 5
-"""Thousandths."""
+"""Where earlier terms hold the peaks, and heights come from the fullest sections: for a choice, for another that can be packed, and for windows."""
 STRETCHES = (1, 4, 15, 30, 60, 120)
 """By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
 MOST_BLOCKS = 40_000
@@ -315,18 +309,17 @@ class _Whole(Standing):
             found = self._ask(question, is_exact, *SHARE_OF_EASY)
             if self.is_known:
                 return found
-            if not self._from_fullest(question):
-                self._lower_dearest(question)
+            self._from_fullest(question)
             question = self._question(question.term, question.stretch, is_exact)
         return self._ask(question, is_exact, *SHARE)
 
-    def _from_fullest(self, question: Question) -> bool:
-        """Go over windows from a choice that begins at the fullest sections; false if none was found or could be packed."""
+    def _from_fullest(self, question: Question) -> None:
+        """Go over windows from a choice that begins at the fullest sections, if one is found that can be packed."""
         index = question.term
         relaxed = self._relax(index, 1, *SHARE_OF_BOUND)
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         if relaxed is None:
-            return False
+            return
         search.run(relaxed, self._some(*SHARE_OF_FULLEST))
         self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
         while search.best is not None and not self._is_over():
@@ -338,38 +331,9 @@ class _Whole(Standing):
                 self._take(start)
                 windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
                 self._go_on(windows, index, search.best.tops, self._some(*SHARE_BESIDE_FULLEST))
-                return True
+                return
             if not search.again(missed, self._some(*SHARE_OF_ANOTHER)):
-                break
-        return False
-
-    def _lower_dearest(self, question: Question) -> None:
-        """Go over windows from where the dearest pools are lowest."""
-        index, program = question.term, heights_first(self.program, question.term)
-        found = list[Ints]()
-        held, near = question.held, question.near
-        for number in range(index, len(program.terms)):
-            work = self._some(*SHARE_OF_DEAREST)
-            answer = self.asking.ask(program, Question(number, held=held, near=near), work)
-            if answer.pools is None:
-                break
-            found.append(np.array(answer.pools, dtype=np.int64)[self.number])
-            held = (*held, program.value(number, answer.pools, program.least_tops(answer.pools)))
-            near = answer.pools
-        if near is not None and found:
-            # Few choices make pools just so low, and windows find none beside theirs; a little higher there are many.
-            tops = tuple(top + top * MORE_OF_DEAREST // 1000 for top in program.least_tops(near))
-            above = replace(question, most=None, tops=tops, near=near)
-            answer = self.asking.ask(self.program, above, self._some(*SHARE_ABOVE_DEAREST))
-            if answer.pools is not None:
-                found.append(np.array(answer.pools, dtype=np.int64)[self.number])
-        for pools in reversed(found):
-            start, _ = self.packing.pack(pools, frozenset(range(len(program.rooms))), self._work_of_packing(index))
-            if start is not None and evaluate(self.instance, start)[:index] <= question.held:
-                self._take(start)
-                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
-                self._go_on(windows, index, peaks(self.instance, start), self._some(*SHARE_BESIDE_DEAREST))
-                break
+                return
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""

@@ -15,6 +15,7 @@ from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
 from solvers.choice.pools import cutting, fullest, in_pieces, solver
 from solvers.choice.pools.fullest import FullestFirst
+from solvers.choice.pools.peaks import is_held_by_peaks
 from solvers.choice.pools.program import Program, class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
@@ -30,6 +31,15 @@ WORK = 3_000_000
 
 def sized(kind: str, buffers: int, seed: int) -> Instance:
     return lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SIZE)).instance
+
+
+def test_only_a_choice_after_peaks_is_held_by_peaks() -> None:
+    def small(prefer: Preference) -> Program:
+        return program_of(lower(with_preference(generate("hot", Request(12, 5)), prefer)).instance)
+
+    assert is_held_by_peaks(small(Preference.SIZE), 1)
+    assert not is_held_by_peaks(small(Preference.SIZE), 0)
+    assert not is_held_by_peaks(small(Preference.SPEED), 1)
 
 
 @pytest.mark.parametrize("kind", ["hot", "pools"])
