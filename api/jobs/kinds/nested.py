@@ -16,6 +16,7 @@ from planner.formats.documents import Source
 from planner.formats.memplan.programs.read_graph import ProgramFile
 from planner.formats.tables.format import Format
 from planner.graph.nested import NestedArena, NestedPlan, arenas_of, nested_plan
+from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Pool, Problem
@@ -75,7 +76,8 @@ class NestedKind(Kind):
                 figures = {**arena_fields(arena), "seconds": round(time.monotonic() - begun, 6)}
                 line.point({"part": arena.function, **figures}, so_far)
 
-        made = _nested(subject, instructions, limits.plan, on_arena)
+        with time_limit(instructions.options.time_limit, begun):
+            made = _nested(subject, instructions, limits.plan, on_arena)
         return described(made, instructions.notes, StopReason.CANCELLED if line.cancelled() else None)
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:

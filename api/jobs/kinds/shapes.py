@@ -15,6 +15,7 @@ from planner.formats import read_shaped, read_shapes_plan, write_plan, write_sha
 from planner.formats.documents import Source
 from planner.formats.tables.format import Format
 from planner.formats.tables.problems import USUAL
+from planner.model.deadline import finish, time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.planning.options.options import bad_option
@@ -92,17 +93,19 @@ class ShapesKind(Kind):
                 figures = {"at": dict(values), "optimum": plan.peak, "bound": plan.bound}
                 line.point({**figures, "seconds": round(time.monotonic() - begun, 6)}, so_far)
 
-        found = plan_shapes(
-            problem,
-            _mode(instructions.own),
-            _shapes(instructions.own),
-            instructions.options,
-            cancelled=line.cancelled,
-            begun=begun,
-            on_shape=on_shape,
-            start=start.values(),
-        )
-        _require_right(problem, found, instructions)
+        with time_limit(instructions.options.time_limit, begun):
+            found = plan_shapes(
+                problem,
+                _mode(instructions.own),
+                _shapes(instructions.own),
+                instructions.options,
+                cancelled=line.cancelled,
+                begun=begun,
+                on_shape=on_shape,
+                start=start.values(),
+            )
+            finish()
+            _require_right(problem, found, instructions)
         return _described(problem, found, instructions, line.cancelled())
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:

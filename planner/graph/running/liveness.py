@@ -145,16 +145,30 @@ class _Walk:
                 after_question = self._part(turn, before, True) or needed
                 self._part(question, after_question, True)
             else:
-                for arm in region.parts:
-                    self._part(arm, needed, True)
+                self._arms(region.parts, needed, True)
         return before
 
     def _before(self, region: Region, needed: bool) -> bool:
         if not region.is_loop:
-            return True in [self._part(arm, needed, False) for arm in region.parts]
+            return self._arms(region.parts, needed, False)
         # A need before a turn because of a later turn is also a need of that turn itself.
         question, turn = region.parts
         return self._part(question, self._part(turn, False, False) or needed, False)
+
+    def _arms(self, arms: Sequence[Part], needed: bool, is_last_pass: bool) -> bool:
+        """Return whether it is needed before any arm. Only arms in which something happens are gone through: the others change nothing."""
+        before, busy, seen = False, 0, 0
+        i = bisect_left(self._ticks, arms[0].start)
+        while i < len(self._ticks) and self._ticks[i] < arms[-1].end:
+            at = bisect_right(arms, self._ticks[i], key=lambda arm: arm.start) - 1
+            if needed and is_last_pass:
+                self._note(arms[seen].start, arms[at].start)
+            before = self._part(arms[at], needed, is_last_pass) or before
+            i = bisect_left(self._ticks, arms[at].end)
+            busy, seen = busy + 1, at + 1
+        if needed and is_last_pass and seen < len(arms):
+            self._note(arms[seen].start, arms[-1].end)
+        return before or (needed and busy < len(arms))
 
     def _note(self, start: int, end: int) -> None:
         if start < end:

@@ -52,6 +52,8 @@ class SharedLimits:
         self._known = KnownPlans(start)
         self._options, self._left, self._cancelled = options, count, cancelled
         self._end = None if options.time_limit is None else begun + options.time_limit
+        self._half = None if options.time_limit is None else begun + options.time_limit / 2
+        self._has_overrun = False
         work = options.work_limit
         if work is None and options.time_limit is not None:
             work = int(WORK_PER_SECOND * options.time_limit)
@@ -63,10 +65,16 @@ class SharedLimits:
             return True
         return self._end is not None and time.monotonic() >= self._end
 
+    def is_overrun(self) -> bool:
+        """True if half of the time is gone, and the last plan took more than its share: the others would, too."""
+        return self._has_overrun and self._half is not None and time.monotonic() >= self._half
+
     def plan(self, problem: Problem) -> Plan:
         """Return the known plan, or one made with a share."""
-        share = self.next()
-        return self._known.of(problem) or plan(problem, share, cancelled=self._cancelled)
+        share, begun = self.next(), time.monotonic()
+        made = self._known.of(problem) or plan(problem, share, cancelled=self._cancelled)
+        self._has_overrun = share.time_limit is not None and time.monotonic() - begun > share.time_limit
+        return made
 
     def next(self) -> Options:
         left = None if self._end is None else max(self._end - time.monotonic(), 0.0) / max(self._left, 1)

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import TypeAlias
 
 from ...facts.digest import digest
+from ...facts.sweep import VERIFYING
 from ...facts.variants import require_nothing_to_choose
-from ...model.deadline import time_limit
+from ...model.deadline import PREPARING, in_time, look, time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
 from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
@@ -48,7 +50,7 @@ def plan_shapes(
     """Return a plan for every shape, or in the mode `buckets` for the listed ones.
 
     In the other modes `shapes` are compared with the best plan for each, and give the order of the expressions; by default some
-    from the whole range. The time limit covers everything. `start` are known plans of single shapes, for example of an earlier run.
+    from the whole range. Where time does not suffice for a plan of each, the last ones have none. The time limit covers everything. `start` are known plans of single shapes, for example of an earlier run.
     Raises BadInput, CannotSolve for rules that the mode cannot keep, NoPlan if there is no plan or none was found, and OutOfTime.
     """
     begun = time.monotonic() if begun is None else begun
@@ -82,8 +84,10 @@ def _planned(
     share = SharedLimits(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
-    best = []
+    best: list[Plan] = []
     for values in listed:
+        if best and share.is_overrun():  # one plan is needed; the others are worth only the time that is left
+            break
         best.append(share.plan(problem.at(values)))
         if on_shape is not None:
             on_shape(values, best[-1])
@@ -98,8 +102,9 @@ def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
     return replace(problem, largest=largest)
 
 
-def _row(values: Values, taken: int, best: Plan) -> Row:
-    return Row(dict(values), taken, best.peak, best.bound)
+def _row(values: Values, taken: int, best: Plan | None) -> Row:
+    """Return the row of a shape; None is the plan of one for which there was no time."""
+    return Row(dict(values), taken, None, 0) if best is None else Row(dict(values), taken, best.peak, best.bound)
 
 
 def _fixed(
@@ -117,7 +122,8 @@ def _fixed(
         made = made if together is None or not together.status.has_plan else together
     _require_plan(made)
     rows = []
-    for values, own in zip(shapes, best, strict=True):
+    for values, own in zip_longest(shapes, best):
+        look(VERIFYING)
         sizes = {buffer.id: buffer.size for buffer in problem.at(values).buffers}
         peaks: dict[str, int] = {}
         for place in made.placements:
@@ -129,7 +135,7 @@ def _fixed(
 
 def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
     """Return the problem with every buffer at its largest size among these shapes."""
-    sizes = [max(size.at(values) for values in shapes) for size in problem.sizes]
+    sizes = [max(size.at(values) for values in shapes) for size in in_time(problem.sizes, PREPARING)]
     buffers = tuple(replace(b, size=size) for b, size in zip(problem.largest.buffers, sizes, strict=True))
     return replace(problem.largest, buffers=buffers)
 
@@ -149,7 +155,7 @@ def _expressions(
             continue
         orders[number] = order_of(each, apart)
         taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]
-        ratios = [Fraction(peak, max(own.peak or own.bound, 1)) for peak, own in zip(taken[number], best, strict=True)]
+        ratios = [Fraction(peak, max(own.peak or own.bound, 1)) for peak, own in zip(taken[number], best, strict=False)]
         found.append((max(ratios), sum(ratios, Fraction(0)), number))
     if not found:
         _require_plan(best[-1])
@@ -163,7 +169,7 @@ def _expressions(
             refusal = refusal or error
             continue
         behind = closed.behind()
-        rows = tuple(_row(values, peak, own) for values, peak, own in zip(shapes, taken[number], best, strict=True))
+        rows = tuple(_row(values, peak, own) for values, peak, own in zip_longest(shapes, taken[number], best))
         exact = all(each.exact for each in behind) and all(each.exact for each in pools)
         return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
     assert refusal is not None

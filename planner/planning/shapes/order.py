@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import lcm
 
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import CannotSolve, Code, Finding, echo
 from ...model.plan import Plan
 from ...model.problem import BufferId, Problem
 from .answer import Behind, PoolPeak
+from .apart import Apart
 from .expression import LIMIT, Values, ceildiv, largest, number
 from .polynomial import (
     Polynomial,
@@ -28,6 +30,10 @@ from .polynomial import (
 from .ranges import bounds, greatest
 from .shaped import ShapedProblem
 
+MOST_BUFFERS = 20_000
+"""For each buffer there is a bit for each one below it."""
+MOST_PAIRS = 3_000_000
+"""The most pairs of buffers that meet in time: each is kept."""
 MOST_SUMS = 24
 """The most sums for one offset; beyond, a single sum bounds them all."""
 
@@ -36,7 +42,9 @@ Order = tuple[Sequence[int], Mapping[int, tuple[int, ...]]]
 
 
 def require_plain(problem: Problem) -> None:
-    """Raise CannotSolve for rules that offsets depending on the shape cannot keep."""
+    """Raise CannotSolve for rules that offsets depending on the shape cannot keep, and for more than fits into memory."""
+    if len(problem.buffers) > MOST_BUFFERS:
+        raise _too_large(f"there are {len(problem.buffers)} buffers, and {MOST_BUFFERS} are the most")
     for i, buffer in enumerate(problem.buffers):
         if buffer.max_offset is not None:
             raise _refused(f"/buffers/{i}/max_offset", f"buffer {echo(buffer.id)} has a greatest offset")
@@ -47,12 +55,19 @@ def require_plain(problem: Problem) -> None:
     for p, pool in enumerate(problem.pools):
         if pool.reserved:
             raise _refused(f"/pools/{p}/reserved", f"pool {echo(pool.name)} has reserved ranges")
-        for buffer in problem.buffers:
+        if pool.base is None:
+            continue
+        for buffer in in_time(problem.buffers, PREPARING):
             may_be_there = buffer.pools is None or pool.name in buffer.pools
-            if may_be_there and pool.base is not None and pool.base % buffer.alignment:
+            if may_be_there and pool.base % buffer.alignment:
                 raise _refused(
                     f"/pools/{p}/base", f"the base of pool {echo(pool.name)} is no multiple of {buffer.alignment}"
                 )
+
+
+def _too_large(why: str) -> CannotSolve:
+    text = f"{why} for offsets as expressions; use the mode maximum or buckets"
+    return CannotSolve(Finding(Code.TOO_LARGE, "/buffers", text))
 
 
 def _refused(place: str, why: str) -> CannotSolve:
@@ -62,6 +77,9 @@ def _refused(place: str, why: str) -> CannotSolve:
 
 def conflicts(problem: Problem) -> list[list[int]]:
     """Return for each buffer those with which it must not share addresses."""
+    together = Apart(problem).meetings
+    if together > MOST_PAIRS:
+        raise _too_large(f"{together} pairs of buffers are needed together, and {MOST_PAIRS} are the most")
     index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     apart: list[set[int]] = [set() for _ in problem.buffers]
     events = sorted(
@@ -73,7 +91,7 @@ def conflicts(problem: Problem) -> list[list[int]]:
     )
     live: list[int] = [0] * len(problem.buffers)
     now: set[int] = set()
-    for _, is_start, i in events:
+    for _, is_start, i in in_time(events, PREPARING):
         if is_start:
             for other in now - {i}:
                 apart[i].add(other)
@@ -99,7 +117,7 @@ def order_of(plan: Plan, apart: Sequence[Sequence[int]]) -> Order:
     beneath = [0] * len(place)
     """As bits: all buffers below, directly or indirectly."""
     after: dict[int, tuple[int, ...]] = {}
-    for i in by_address:
+    for i in in_time(by_address, PREPARING):
         lower = [j for j in apart[i] if pool[j] == pool[i] and place[j] < place[i]]
         direct: list[int] = []
         for j in sorted(lower, key=lambda j: place[j], reverse=True):
@@ -115,8 +133,9 @@ def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> di
     by_address, after = order
     peaks = {pool.name: 0 for pool in problem.largest.pools}
     ends: dict[int, int] = {}
-    for i in by_address:
-        step = alignment_of(problem.largest, i, plan.placements[i].pool)
+    steps = alignments(problem.largest, plan)
+    for i in in_time(by_address, PREPARING):
+        step = steps[i]
         start = -(-max((ends[j] for j in after[i]), default=0) // step) * step
         size = problem.sizes[i].at(values)
         ends[i] = start + size
@@ -126,9 +145,13 @@ def used(problem: ShapedProblem, plan: Plan, order: Order, values: Values) -> di
     return peaks
 
 
-def alignment_of(problem: Problem, buffer: int, pool: str) -> int:
-    """Return the required alignment of a buffer's offset."""
-    return lcm(problem.buffers[buffer].alignment, next(p.alignment for p in problem.pools if p.name == pool))
+def alignments(problem: Problem, plan: Plan) -> list[int]:
+    """Return the required alignment of each buffer's offset."""
+    of_pool = {pool.name: pool.alignment for pool in problem.pools}
+    return [
+        lcm(buffer.alignment, of_pool[place.pool])
+        for buffer, place in zip(problem.buffers, plan.placements, strict=True)
+    ]
 
 
 class Closed:
@@ -139,14 +162,21 @@ class Closed:
     ) -> None:
         self._problem, self._plan, self._is_over = problem, plan, is_over
         self._order, self._after = order
+        self._steps = alignments(problem.largest, plan)
         self._sizes = [alternatives(size) for size in problem.sizes]
         self._sums: dict[int, list[Polynomial]] = {}
         self._exact: dict[int, bool] = {}
+        self._last: dict[str, list[int]] = {}
+        """In each pool, the buffers behind which no other lies."""
+        below = {j for after in self._after.values() for j in after}
         for i in self._order:
+            if i not in below:
+                self._last.setdefault(plan.placements[i].pool, []).append(i)
+        for i in in_time(self._order, PREPARING):
             self._close(i)
 
     def _close(self, i: int) -> None:
-        step = alignment_of(self._problem.largest, i, self._plan.placements[i].pool)
+        step = self._steps[i]
         found: list[Polynomial] = []
         exact = True
         for j in self._after[i]:
@@ -179,7 +209,7 @@ class Closed:
                 ids[i],
                 self._plan.placements[i].pool,
                 self._problem.sizes[i],
-                alignment_of(self._problem.largest, i, self._plan.placements[i].pool),
+                self._steps[i],
                 tuple(ids[j] for j in self._after[i]),
                 largest([expression(each) for each in self._sums[i]]),
                 self._exact[i],
@@ -193,8 +223,7 @@ class Closed:
 
     def _pool(self, number_of_pool: int) -> PoolPeak:
         pool, box = self._problem.largest.pools[number_of_pool], self._problem.symbols
-        below = {j for after in self._after.values() for j in after}
-        last = [i for i in self._order if i not in below and self._plan.placements[i].pool == pool.name]
+        last = self._last.get(pool.name, [])
         sums = [plus(offset, size) for i in last for offset in self._sums[i] for size in self._sizes[i]]
         kept, is_all = self._kept(sums)
         exact = is_all and all(self._exact[i] for i in last)

@@ -16,14 +16,16 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 
-from ...facts.colocation import groups
 from ...facts.digest import digest
+from ...facts.sweep import VERIFYING
+from ...model.deadline import in_time, look
 from ...model.errors import BadInput, echo
 from ...model.plan import Plan, PlanStatus, without_proofs
 from ...model.problem import Buffer, BufferId, Pool, Problem
 from ...verifying.findings import FindingKind
 from ...verifying.verify import verify
 from .answer import Behind, Mode, ShapesPlan
+from .apart import Apart
 from .expression import LIMIT, Expression, ExpressionError, Values, ceildiv, number
 from .polynomial import Polynomial, alternatives, constant, is_multiple, never_below, plus
 from .ranges import Box, bounds, size_range, values_text
@@ -36,6 +38,8 @@ BETWEEN_TWO = (FindingKind.OVERLAP, FindingKind.SEPARATION_BROKEN)
 """Findings that _rows looks for, shape by shape."""
 TRIED = 64
 """The shapes tried besides those that the plan lists."""
+TRIED_BUFFERS = 200_000
+"""Fewer are tried of long problems: so many buffers in all."""
 MOST_LISTED = 20
 
 
@@ -68,35 +72,6 @@ def _findings(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         if fixed:
             return
     yield from _rows(problem, found)
-
-
-def _conflict(
-    problem: Problem, i: int, j: int, excluded: set[frozenset[BufferId]], named: set[frozenset[BufferId]]
-) -> bool:
-    a, b = problem.buffers[i], problem.buffers[j]
-    pair = frozenset((a.id, b.id))
-    if pair in named:
-        return True
-    if pair in excluded:
-        return False
-    return any(s < t and u < v and s < v and u < t for s, t in a.live or () for u, v in b.live or ())
-
-
-def _apart(problem: Problem) -> list[tuple[int, int]]:
-    """Return all pairs that must not share addresses, by examining every pair. Tied buffers overlap on purpose."""
-    excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
-    named = {frozenset(pair) for pair in problem.constraints.conflicts}
-    count = len(problem.buffers)
-    tied = list(range(count))
-    for which, group in enumerate(groups((b.id for b in problem.buffers), problem.constraints.colocations)):
-        for member in group.members:
-            tied[member] = count + which
-    return [
-        (i, j)
-        for i in range(count)
-        for j in range(i + 1, count)
-        if tied[i] != tied[j] and _conflict(problem, i, j, excluded, named)
-    ]
 
 
 def _pools(problem: Problem, found: ShapesPlan) -> Iterator[str]:
@@ -149,7 +124,7 @@ def _chains(problem: Problem, index: Mapping[BufferId, int], behind: Sequence[Be
             bits |= beneath[j] | 1 << j
         i = index[each.id]
         pool[i], beneath[i] = each.pool, bits
-    for i, j in _apart(problem):
+    for i, j in Apart(problem).pairs():
         if pool[i] == pool[j] and not (beneath[i] >> j & 1 or beneath[j] >> i & 1):
             a, b = problem.buffers[i].id, problem.buffers[j].id
             yield f"buffers {echo(a)} and {echo(b)} may share addresses, but must not"
@@ -174,7 +149,7 @@ def _rules(problem: Problem, pool: Mapping[BufferId, str]) -> Iterator[str]:
 
 def _sizes(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     sizes = {buffer.id: size for buffer, size in zip(problem.largest.buffers, problem.sizes, strict=True)}
-    for each in found.behind:
+    for each in in_time(found.behind, VERIFYING):
         if str(each.size) != str(sizes[each.id]):
             yield f"the size of buffer {echo(each.id)} is {sizes[each.id]}, not {each.size}"
         try:
@@ -297,8 +272,9 @@ def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator
 
 def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     """Check the listed shapes, and some more if the plan is for all, by placing them and comparing pairs."""
-    apart = _apart(problem.largest)
+    apart = Apart(problem.largest)
     for row in found.rows:
+        look(VERIFYING)
         try:
             require_shape(problem, row.values)
         except BadInput as error:
@@ -310,13 +286,14 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     if found.mode is Mode.BUCKETS:
         return
     chance = random.Random(0)
-    for _ in range(TRIED):
+    for _ in range(max(min(TRIED, TRIED_BUFFERS // max(len(problem.sizes), 1)), 1)):
+        look(VERIFYING)
         values = {name: chance.randint(*span) for name, span in problem.symbols.items()}
         yield from _of_shape(problem, found, values, apart, None)
 
 
 def _of_shape(
-    problem: ShapedProblem, found: ShapesPlan, values: Values, apart: Sequence[tuple[int, int]], claimed: int | None
+    problem: ShapedProblem, found: ShapesPlan, values: Values, apart: Apart, claimed: int | None
 ) -> Iterator[str]:
     """Check one shape: nothing overlaps, everything is aligned and within its pool, and the claims hold."""
     where = values_text(values)
@@ -324,10 +301,10 @@ def _of_shape(
     buffers = problem.at(values).buffers
     pool_of = found.pool_of()
     spans = [(pool_of[b.id], offsets[b.id], offsets[b.id] + b.size) for b in buffers]
-    for i, j in apart:
-        (p, s, t), (q, u, v) = spans[i], spans[j]
-        if p == q and s < v and u < t and s < t and u < v:
-            yield f"where {where}, buffers {echo(buffers[i].id)} and {echo(buffers[j].id)} overlap"
+    numbers = {pool.name: p for p, pool in enumerate(problem.largest.pools)}
+    low, high = [span[1] for span in spans], [span[2] for span in spans]
+    for i, j in apart.overlaps([numbers[span[0]] for span in spans], low, high):
+        yield f"where {where}, buffers {echo(buffers[i].id)} and {echo(buffers[j].id)} overlap"
     pools = {pool.name: pool for pool in problem.largest.pools}
     peaks = dict.fromkeys(pools, 0)
     for buffer, (name, start, end) in zip(buffers, spans, strict=True):

@@ -8,6 +8,7 @@ from planner.formats import read_program
 from planner.formats.answers.nested import write_nested_json
 from planner.formats.tables.plans import JSON_ENDINGS, require_ending
 from planner.graph import nested_plan
+from planner.model.deadline import time_limit
 from planner.model.problem import Problem
 from planner.planning.options.capacity import with_capacity
 from planner.planning.options.options import Options
@@ -26,12 +27,15 @@ def run(request: Request, options: Options) -> ExitCode:
     with refusing(shown_name(request.file), as_json=request.as_json):
         require_ending(request.target or "", JSON_ENDINGS)
         output = checked_output(request)
-        file = read_program(read_bytes(request.file))
+        data = read_bytes(request.file)
+        with time_limit(options.time_limit, request.begun):
+            file = read_program(data)
         pools = with_capacity(Problem((), file.pools), options.capacity).pools if options.capacity else file.pools
         with Interrupt() as interrupt:
             count = len(file.program.functions) + 1  # an arena for each, and that of state
             limits = SharedLimits(replace(options, capacity=None), count, request.begun, interrupt.requested)
-            made = nested_plan(file.program, pools, file.options, limits.plan)
+            with time_limit(options.time_limit, request.begun):
+                made = nested_plan(file.program, pools, file.options, limits.plan)
         written = write_nested_json(made)
         if output is not None:
             output.write(written)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from planner.formats import read_shaped
 from planner.formats.answers.shapes_writer import write_shapes_plan
 from planner.formats.tables.plans import JSON_ENDINGS, require_ending
-from planner.model.deadline import time_limit
+from planner.model.deadline import finish, time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
 
@@ -54,8 +54,10 @@ def run(request: Request, options: Options) -> ExitCode:
             problem, warnings = read_shaped(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
         shapes = [parse_shape(text) for text in request.at]
-        found = plan_shapes(problem, Mode(request.mode), shapes, options, begun=begun)
-        wrong = verify_shapes(planned_shapes(problem, options), found)
+        with time_limit(options.time_limit, begun):
+            found = plan_shapes(problem, Mode(request.mode), shapes, options, begun=begun)
+            finish()
+            wrong = verify_shapes(planned_shapes(problem, options), found)
         if wrong:
             say(
                 f"error: the plan that was made failed verification and is withheld: {visible(wrong[0])}; please report it"
