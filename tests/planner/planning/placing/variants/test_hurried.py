@@ -24,7 +24,7 @@ from .random_variants import KINDS, every_choice, pinned_problem, random_problem
 @pytest.mark.parametrize("kind", [*KINDS, "pinned"])
 def test_no_choice_needs_less(kind: str, nightly: bool) -> None:
     known = 0
-    for seed in range(600 if nightly else 12):
+    for seed in range(600 if nightly else 8):
         problem = pinned_problem(seed) if kind == "pinned" else random_problem_of_kind(kind, seed)
         every = [] if problem is None else every_choice(problem)
         if problem is None or not every:
