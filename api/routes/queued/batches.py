@@ -219,16 +219,16 @@ async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
     answer = {"line": job.line, "job": job.id, **answer}
     if job.state is JobState.FAILED:
         answer["error"] = _document(failure_of(job))
-    head = await asyncio.to_thread(service.store.plan_head, job.id) if job.has_plan else None
-    if head is None:
-        yield json.dumps({**answer, "plan": None}, allow_nan=False).encode("ascii") + b"\n"
-        return
-    pieces = plan_in_pieces(service.store, job.id, head.size)
+    piece: bytes | None = None
     try:
-        piece: bytes | None = await anext(pieces, None)
+        head = await asyncio.to_thread(service.store.plan_head, job.id) if job.has_plan else None
+        if head is not None:
+            pieces = plan_in_pieces(service.store, job.id, head.size)
+            piece = await anext(pieces, None)
     except StoreDamaged as damaged:
-        answer |= {"error": _document(Refusal(503, HttpCode.STORE_DAMAGED, str(damaged))), "plan": None}
-        yield json.dumps(answer, allow_nan=False).encode("ascii") + b"\n"
+        answer["error"] = _document(Refusal(503, HttpCode.STORE_DAMAGED, str(damaged)))
+    if piece is None:
+        yield json.dumps({**answer, "plan": None}, allow_nan=False).encode("ascii") + b"\n"
         return
     yield b'%s, "plan": ' % json.dumps(answer, allow_nan=False).encode("ascii")[:-1]
     while piece is not None:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from ...errors import HttpCode, Refusal
 from ...service import Service
-from ...store import StoreUnavailable
+from ...store import StoreDamaged, StoreUnavailable
 from ...store.records import Event, EventKind, Job
 from ..http.parameters import TheService
 from ..http.sending import Following
@@ -51,6 +51,8 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
             happened.clear()
             try:
                 events = await asyncio.to_thread(service.store.events, job.id, after)
+            except StoreDamaged:
+                raise  # it cannot be told what comes after it
             except StoreUnavailable:
                 events = []  # it may come back, and the client can continue from its last event
             for event in events:

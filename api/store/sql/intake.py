@@ -13,11 +13,12 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, select
 
-from ..protocol import BatchEnded, Collision, KeyReused, QueueFull, StoreUnavailable, checksum
+from ..protocol import CHANGED, BatchEnded, Collision, KeyReused, QueueFull, StoreDamaged, StoreUnavailable, checksum
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits, StoredPlan
+from .columns import Damaged
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
-from .tables import events, job_plans, jobs, once, problems
+from .tables import events, job_plans, jobs, length, once, problems
 from .transactions import Part
 
 SHARE = 64
@@ -195,6 +196,10 @@ class Intake(Part):
         row = connection.execute(select(once).where(once.c.owner == owner, once.c.key == idempotency.key)).one_or_none()
         if row is None:
             return None
+        if isinstance(row.fingerprint, Damaged) or isinstance(row.job, Damaged):
+            raise StoreDamaged(CHANGED)
+        if connection.execute(select(jobs.c.id).where(jobs.c.id == row.job)).one_or_none() is None:
+            raise StoreDamaged(CHANGED)
         if row.fingerprint != idempotency.fingerprint:
             raise KeyReused
         return self._job(connection, row.job)
@@ -212,7 +217,7 @@ class Intake(Part):
 
     def _require_bytes(self, connection: Connection, size: int, limits: QueueLimits) -> None:
         if size > SMALL:
-            held = connection.execute(select(func.coalesce(func.sum(problems.c.size), 0))).scalar_one()
+            held = connection.execute(select(func.coalesce(func.sum(length(problems)), 0))).scalar_one()
             if held + size > limits.bytes:
                 raise QueueFull("the store is full")
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from ..records import Kept, StoredPlan
 from .rows import plan_of, plan_values
-from .tables import ended_batches, job_plans, jobs, plans, problems
+from .tables import ended_batches, job_plans, jobs, length, plans, problems
 
 _THIS = (plans.c.owner == bindparam("of"), plans.c.key == bindparam("under"))
 _FIND = select(plans).where(*_THIS)
@@ -40,16 +40,17 @@ def forget_old(connection: Connection, older_than: float) -> int:
 def shrink(connection: Connection, max_bytes: int) -> int:
     """Remove plans first, since they can be made again, then finished jobs; return how many."""
     tables = (plans, problems, job_plans)
-    size = sum(int(connection.execute(select(func.coalesce(func.sum(t.c.size), 0))).scalar_one()) for t in tables)
+    size = sum(int(connection.execute(select(func.coalesce(func.sum(length(t)), 0))).scalar_one()) for t in tables)
     gone = 0
     for owner, key, bytes_ in connection.execute(
-        select(plans.c.owner, plans.c.key, plans.c.size).order_by(plans.c.created)
+        select(plans.c.owner, plans.c.key, length(plans)).order_by(plans.c.created)
     ).all():
         if size <= max_bytes:
             return gone
         connection.execute(delete(plans).where(plans.c.owner == owner, plans.c.key == key))
         size, gone = size - bytes_, gone + 1
-    sizes = select(jobs.c.id, problems.c.size + func.coalesce(job_plans.c.size, 0)).join(problems).outerjoin(job_plans)
+    bytes_of = func.coalesce(length(problems), 0) + func.coalesce(length(job_plans), 0)
+    sizes = select(jobs.c.id, bytes_of).select_from(jobs).outerjoin(problems).outerjoin(job_plans)
     for id_, bytes_ in connection.execute(sizes.where(jobs.c.finished.is_not(None)).order_by(jobs.c.finished)).all():
         if size <= max_bytes:
             return gone

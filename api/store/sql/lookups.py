@@ -20,8 +20,8 @@ from ..records import (
     StoredPlan,
 )
 from .keeping import find
-from .rows import damaged_columns, event_of, job_of, plan_of, summary_of
-from .tables import events, job_plans, jobs, problems, set_aside
+from .rows import damaged_columns, event_of, head_of, job_of, plan_of
+from .tables import events, job_plans, jobs, length, problems, set_aside
 from .transactions import Part, failed, spoilt
 
 
@@ -32,7 +32,7 @@ class Lookups(Part):
         wanted = select(jobs).where(jobs.c.id == id_)
         if owner is not None:
             wanted = wanted.where(jobs.c.owner == owner)
-        found = self._jobs(wanted)
+        found, _ = self._jobs(wanted)
         return found[0] if found else None
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
@@ -43,19 +43,26 @@ class Lookups(Part):
             query = query.where(jobs.c.batch == wanted.batch)
         if wanted.before is not None:
             query = query.where(jobs.c.id < wanted.before)
-        return self._jobs(query.order_by(jobs.c.id.desc()).limit(wanted.limit))
+        query, most = query.order_by(jobs.c.id.desc()), wanted.limit
+        while True:
+            found, count = self._jobs(query.limit(most))
+            if (
+                count < most or len(found) >= wanted.limit
+            ):  # otherwise some cannot be told of, and a short page would be the last
+                return found[: wanted.limit]
+            most += wanted.limit - len(found)
 
     def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
         place = tuple_(jobs.c.finished, jobs.c.id)
         query = select(jobs).where(jobs.c.owner == owner, jobs.c.batch == batch, place > tuple_(*after))
-        return self._jobs(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))
+        return self._jobs(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))[0]
 
-    def _jobs(self, query: Select[Any]) -> list[Job]:
-        """Return those jobs. A damaged one is set aside, and has failed."""
+    def _jobs(self, query: Select[Any]) -> tuple[list[Job], int]:
+        """Return those jobs, and how many there are with those that cannot be told of. A damaged one is set aside, and has failed."""
         with self.read() as connection:
             rows = connection.execute(query).all()
         found = (self._after_damage(row, damaged) if (damaged := damaged_columns(row)) else job_of(row) for row in rows)
-        return [job for job in found if job is not None]
+        return [job for job in found if job is not None], len(rows)
 
     def _after_damage(self, row: Row[Any], damaged: Sequence[str]) -> Job | None:
         """Return what has become of a damaged job. If nothing can be written now, it is set aside later; without an id it cannot be told of until then."""
@@ -101,7 +108,7 @@ class Lookups(Part):
 
     def problem_size(self, id_: str) -> int | None:
         with self.read() as connection:
-            size: int | None = connection.execute(select(problems.c.size).where(problems.c.job == id_)).scalar()
+            size: int | None = connection.execute(select(length(problems)).where(problems.c.job == id_)).scalar()
         return size
 
     def problem_piece(self, id_: str, start: int, size: int) -> bytes:
@@ -119,10 +126,10 @@ class Lookups(Part):
             require(found, connection.execute(select(table.c.checksum).where(table.c.job == id_)).scalar())
 
     def plan_head(self, id_: str) -> PlanHead | None:
-        head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, job_plans.c.size)
+        head = (job_plans.c.etag, job_plans.c.summary, job_plans.c.created, length(job_plans).label("size"))
         with self.read() as connection:
             row = connection.execute(select(*head).where(job_plans.c.job == id_)).one_or_none()
-        return None if row is None else PlanHead(row.etag, summary_of(row.summary), row.created, row.size)
+        return None if row is None else head_of(row)
 
     def plan_piece(self, id_: str, start: int, size: int) -> bytes:
         with self.read() as connection:

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, update
 
-from ..protocol import StoreDamaged, checksum, sound
-from ..records import About, Event, EventKind, Job, JobState, Look, NewJob, StoredPlan, Summary, new_id
+from ..protocol import CHANGED, StoreDamaged, checksum, sound
+from ..records import About, Event, EventKind, Job, JobState, Look, NewJob, PlanHead, StoredPlan, Summary, new_id
 from .columns import Damaged
 from .tables import events, jobs
 from .turns import is_looked_at, priority_of
@@ -111,7 +111,21 @@ def values_of(new: NewJob) -> dict[str, Any]:
 
 def plan_of(row: Row[Any]) -> StoredPlan:
     """Return the plan in a row of `plans` or `job_plans`. Raises StoreDamaged."""
-    return StoredPlan(sound(row.data, row.checksum), row.etag, summary_of(row.summary), row.created)
+    return StoredPlan(sound(row.data, row.checksum), *_facts(row))
+
+
+def head_of(row: Row[Any]) -> PlanHead:
+    """Return what else a row of `job_plans` says, with the plan's `size`. Raises StoreDamaged."""
+    if not isinstance(row.size, int):
+        raise StoreDamaged(CHANGED)
+    return PlanHead(*_facts(row), row.size)
+
+
+def _facts(row: Row[Any]) -> tuple[str, Summary, float]:
+    etag, created = row.etag, row.created
+    if not (isinstance(etag, str) and etag.isascii() and etag.isprintable() and isinstance(created, float)):
+        raise StoreDamaged(CHANGED)
+    return etag, summary_of(row.summary), created
 
 
 def plan_values(plan: StoredPlan) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Table, func
+from sqlalchemy.sql.functions import Function
 
 from .columns import BYTES, DOCUMENT, FLAG, LARGE_WHOLE, NUMBER, WHOLE, text
 
 metadata = MetaData()
+
+
+def length(table: Table) -> Function[int]:
+    """The bytes in the column `data`, which are not read for that. The column `size` is for operators: a disk may have changed it."""
+    return func.length(table.c.data, type_=LARGE_WHOLE)
+
 
 jobs = Table(
     "jobs",

@@ -244,6 +244,19 @@ def test_a_damaged_record_is_told_of_while_nothing_can_be_written(file: Path, co
         assert is_set_aside(store, spoilt.id)
 
 
+def test_a_page_is_full_although_a_job_cannot_be_told_of(file: Path) -> None:
+    with contextlib.closing(open_store(f"sqlite:///{file}?timeout=0.01")) as store:
+        ids = [add(store).id for _ in range(7)]
+        spoil(file, store.jobs(JobFilter("me"))[2], "id", b"\xff")
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE").close()
+            first = [job.id for job in store.jobs(JobFilter("me", limit=4))]
+            rest = [job.id for job in store.jobs(JobFilter("me", before=first[-1], limit=4))]
+            other.execute("ROLLBACK").close()
+        assert len(first) == 4, "a shorter page would be the last"
+        assert first + rest == [id_ for id_ in reversed(ids) if id_ != ids[4]]
+
+
 def test_a_fault_of_the_program_is_no_damage(store: DatabaseStore) -> None:
     for fault in (TypeError, ValueError):
         with pytest.raises(fault), store.write():

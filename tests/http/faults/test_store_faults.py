@@ -169,6 +169,30 @@ def test_what_a_disk_has_changed_is_refused_and_the_service_is_not_ready(tmp_pat
         assert not any("Traceback" in line for line in service.log)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "job_plans SET etag = CAST(x'0aff' AS TEXT)",
+        "job_plans SET summary = '{{'",
+        "events SET kind = 'stade' WHERE number > 1",
+    ],
+)
+def test_what_belongs_to_a_plan_and_is_damaged_is_told_of_wherever_the_plan_is(tmp_path: Path, damage: str) -> None:
+    lines = b"".join(json.dumps({**THREE, "name": name}).encode() + b"\n" for name in "abc")
+    with serving(tmp_path) as service:
+        sent = service.client.post("/v1/batches", content=lines, headers={"Content-Type": "application/x-ndjson"})
+        begun, *told, end = map(json.loads, sent.text.splitlines())
+        spoilt, joint = told[1]["job"], "AND" if "WHERE" in damage else "WHERE"
+        with contextlib.closing(sqlite3.connect(tmp_path / "memplan.sqlite", isolation_level=None)) as other:
+            other.execute(f"UPDATE {damage} {joint} job = ?", (spoilt,)).close()
+        again = service.client.get(f"/v1/batches/{begun['batch']}").text.splitlines()
+        assert (len(again), json.loads(again[-1])) == (len(told) + 2, end)
+        for path in ("plan", "drawing", "problem", "plan?part=x", "events"):
+            with contextlib.suppress(httpx.RemoteProtocolError):  # the events before it are sent
+                assert service.client.get(f"/v1/jobs/{spoilt}/{path}").status_code != 500
+        assert not any("Traceback" in line for line in service.log)
+
+
 def test_a_job_whose_record_is_damaged_is_set_aside_and_all_else_goes_on(tmp_path: Path) -> None:
     with serving(tmp_path, ready_seconds="0.05") as service:
         job = post_job(service, THREE)

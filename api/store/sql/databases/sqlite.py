@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 
 from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import utf8
+from ..tables import length
 from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
 
 PLENTY = 1 << 26
@@ -146,7 +147,7 @@ class SqliteDatabase(Database):
     def piece(self, connection: Connection, table: Table, job: str, start: int, size: int) -> bytes:
         # One transaction: otherwise the row may be removed, and its number be another's, before its blob is opened.
         connection.exec_driver_sql("BEGIN")
-        row = select(self.place, table.c.size).select_from(table).where(table.c.job == job)
+        row = select(self.place, length(table)).select_from(table).where(table.c.job == job)
         number, whole = connection.execute(row).one_or_none() or (0, 0)
         if start >= whole:
             return b""
