@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import lcm
 from typing import TypeAlias
 
+from ..model.deadline import PREPARING, tick
 from ..model.plan import Plan, PlanStatus
 from ..model.problem import BufferId, Fixed, Pool, Problem
 from .checks.soundness import require_sound_program
@@ -149,6 +150,7 @@ def _innermost_first(entries: Sequence[str], functions: Mapping[str, Function]) 
 
     def visit(name: str) -> None:
         if name not in order:
+            tick(PREPARING)
             for operator in operator_forms(functions[name].operators):
                 for target in functions_of(operator):
                     visit(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
+from ..model.deadline import PREPARING, tick
 from ..model.problem import BufferId
 from .operators import CONTROL, Operator, OperatorKind, TensorKind
 from .program import Function, Program
@@ -29,6 +30,7 @@ class Written:
             self._stands_for[name] |= {id_: set() if id_ in handed else {(name, id_)} for id_ in own}
         for name in reversed(innermost_first):
             for operator in self._functions[name].operators:
+                tick(PREPARING)
                 for callee, given in _handed(operator, self._functions):
                     for id_, mine in given:
                         if id_ in self._stands_for[callee]:
@@ -39,6 +41,7 @@ class Written:
             states = self._stands_for[name]
             self._by[name] = set()
             for operator in self._functions[name].operators:
+                tick(PREPARING)
                 self._by[name].update(*(states.get(id_, ()) for id_ in operator.outputs), *self._inside(operator))
 
     def by(self, name: str, operator: Operator) -> tuple[BufferId, ...]:

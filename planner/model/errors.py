@@ -66,6 +66,16 @@ class PlannerError(Exception):
         """How many further findings were counted but not listed."""
         super().__init__("; ".join(f"{f.pointer or '/'}: {f.message}" for f in findings))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Say how another process makes it again: an error's text does not make its findings."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
+
+def _made_again(kind: type[PlannerError], args: tuple[object, ...], state: dict[str, object]) -> PlannerError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 class BadInput(PlannerError):
     """The given problem, plan or option is wrong in itself."""

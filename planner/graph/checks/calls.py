@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...checks.report import Place, Report, quoted
+from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ..columns import Whole, operator_forms
@@ -23,6 +24,7 @@ def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], 
     number = {function.name: f for f, function in enumerate(program.functions)}
     for f, function in enumerate(program.functions):
         for i, form in enumerate(operator_forms(function.operators)):
+            tick(CHECKING)
             _check_targets(program, form, number, ("functions", f, "operators", i), report)
     report.raise_if_any()
     _check_nesting(program, number, report)
@@ -30,6 +32,7 @@ def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], 
     whole = [Whole(each) for each in tensors]
     for f, function in enumerate(program.functions):
         for i, form in enumerate(operator_forms(function.operators)):
+            tick(CHECKING)
             if form.kind in _HANDING_OVER:
                 place: Place = ("functions", f, "operators", i)
                 _Handover(program.functions, number, whole, f, place, report).check(function.operators[i])
@@ -73,6 +76,7 @@ def _check_nesting(program: Program, number: Mapping[str, int], report: Report) 
         path: list[tuple[str, list[tuple[int, str]]]] = [(start.name, _targets(start))]
         running = {start.name}
         while path:
+            tick(CHECKING)
             name, todo = path[-1]
             if not todo:
                 below = [depth[target] for _, target in _targets(program.functions[number[name]])]

@@ -7,6 +7,7 @@ from math import prod
 
 from ...checks.report import Place, Report, quoted
 from ...checks.values import are_integers
+from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, BufferId
 from ..columns import (
@@ -139,11 +140,13 @@ def _check_operators(operators: Sequence[Operator], tensors: Forms, at: Place, r
     """Check in steps; raise BadInput before a step that earlier faults would confuse. The first `shared` tensors are not the function's own."""
     forms = operator_forms(operators)
     for i, (form, (inputs, outputs)) in enumerate(zip(forms, operands_of(operators), strict=True)):
+        tick(CHECKING)
         _names(form, inputs, outputs, (*at, "operators", i), tensors, report)
     report.raise_if_any()
     _order(operators, tensors, at, report, shared)
     special = [i for i, form in enumerate(forms) if form.kind not in _FREE]
     for i in special:
+        tick(CHECKING)
         _arity(operators[i], (*at, "operators", i), tensors, report)
     report.raise_if_any()
     for i in special:
@@ -160,6 +163,7 @@ def _tensors(
     names = set(taken or ())
     forms = tensor_forms(tensors)
     for i, (id_, tensor) in enumerate(zip(ids_of(tensors), forms, strict=True)):
+        tick(CHECKING)
         place: Place = (*at, "tensors", i)
         if (type(id_) is not int and type(id_) is not str) or id_ == "":
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
@@ -229,6 +233,7 @@ def _order(operators: Sequence[Operator], tensors: Forms, at: Place, report: Rep
     number = tensors.number
     written = bytearray(tensor.kind is not TensorKind.INTERMEDIATE for tensor in tensors.values())
     for i, (inputs, outputs) in enumerate(operands_of(operators)):
+        tick(CHECKING)
         for j, name in enumerate(inputs):
             if not written[number[name]]:
                 text = f"tensor {quoted(name)} is read before anything writes it"

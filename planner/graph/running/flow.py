@@ -10,7 +10,7 @@ from typing import cast
 
 from ...checks.report import bad_input, quoted
 from ...model.columns import FEW, StepColumns
-from ...model.deadline import PREPARING, in_time
+from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ...model.texts import GatheredTexts
@@ -178,6 +178,7 @@ class _Running:
 
     def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
         """Run it, and return unawaited transfers: by their results and views of these, what they need."""
+        tick(PREPARING)
         begun: dict[BufferId, tuple[BufferId, ...]] = {}
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:

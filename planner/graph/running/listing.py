@@ -14,7 +14,7 @@ from math import lcm
 from typing import NamedTuple
 
 from ...checks.report import Report, quoted
-from ...model.deadline import PREPARING, in_time
+from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ..columns import OperatorColumns, by_id, ids_of, names_of, operands_of, operator_forms, tensor_forms
@@ -193,6 +193,7 @@ class _Lowering:
         in_parts: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset()),
     ) -> Run:
         """Run a function with these inputs for these outputs; some of either are passed in parts."""
+        tick(PREPARING)
         function = self.functions[name]
         tensors = by_id(function.tensors)
         written, copied = self._split(function, _passed(function.outputs, outputs, in_parts[1]))

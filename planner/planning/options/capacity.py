@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...checks.values import are_integers
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem
@@ -25,13 +26,16 @@ def with_capacity(problem: Problem, capacity: int | Mapping[str, int] | None) ->
         capacity = {problem.pools[0].name: capacity}
     if not isinstance(capacity, Mapping):
         raise bad_option("capacity", f"must be an integer, or one for each pool by its name, not {echo(capacity)}")
-    unknown = [name for name in capacity if name not in {pool.name for pool in problem.pools}]
+    pools = [*in_time(problem.pools, PREPARING)]
+    place = {pool.name: p for p, pool in enumerate(pools)}
+    unknown = [name for name in capacity if name not in place]
     if unknown:
         raise bad_option("capacity", f"the problem has no pool {echo(unknown[0])}")
     if not are_integers([*capacity.values()]) or min(capacity.values(), default=0) < 0:
         raise bad_option("capacity", "a capacity is an integer, and not negative")
-    pools = tuple(replace(pool, size=capacity.get(pool.name, pool.size)) for pool in problem.pools)
-    return replace(problem, pools=pools)
+    for name, size in capacity.items():
+        pools[place[name]] = replace(pools[place[name]], size=size)
+    return replace(problem, pools=tuple(pools))
 
 
 def planned_problem(

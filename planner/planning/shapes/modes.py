@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ...facts.digest import digest
 from ...facts.sweep import VERIFYING
 from ...facts.variants import require_nothing_to_choose
-from ...model.deadline import PREPARING, in_time, look, time_limit
+from ...model.deadline import look, time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
 from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
@@ -116,7 +116,7 @@ def _fixed(
         target = _largest_of(problem, shapes)
     made = share.plan(target)
     exact = made.status is PlanStatus.OPTIMAL
-    if mode is Mode.BUCKETS and any(not buffer.size for values in shapes for buffer in problem.at(values).buffers):
+    if mode is Mode.BUCKETS and any(0 in problem.sizes_at(values) for values in shapes):
         together = for_all_at_once(target, [problem.at(values) for values in shapes], share.next())
         exact = together is not None and together.status is PlanStatus.OPTIMAL
         made = made if together is None or not together.status.has_plan else together
@@ -124,18 +124,19 @@ def _fixed(
     rows = []
     for values, own in zip_longest(shapes, best):
         look(VERIFYING)
-        sizes = {buffer.id: buffer.size for buffer in problem.at(values).buffers}
         peaks: dict[str, int] = {}
-        for place in made.placements:
-            if sizes[place.id]:
-                peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + sizes[place.id])
+        for place, size in zip(made.placements, problem.sizes_at(values), strict=True):
+            if size:
+                peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + size)
         rows.append(_row(values, sum(peaks.values()), own))
     return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact)
 
 
 def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
     """Return the problem with every buffer at its largest size among these shapes."""
-    sizes = [max(size.at(values) for values in shapes) for size in in_time(problem.sizes, PREPARING)]
+    sizes = problem.sizes_at(shapes[0])
+    for values in shapes[1:]:
+        sizes = [*map(max, sizes, problem.sizes_at(values))]
     buffers = tuple(replace(b, size=size) for b, size in zip(problem.largest.buffers, sizes, strict=True))
     return replace(problem.largest, buffers=buffers)
 

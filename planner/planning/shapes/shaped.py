@@ -9,6 +9,7 @@ from math import prod
 
 from ...checks.report import pointer
 from ...checks.values import are_integers
+from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
@@ -32,10 +33,19 @@ class ShapedProblem:
     def at(self, values: Values) -> Problem:
         """Return the problem for one shape. Raises BadInput for values that are missing, unknown or out of range."""
         require_shape(self, values)
-        buffers = tuple(
-            replace(buffer, size=size.at(values)) for buffer, size in zip(self.largest.buffers, self.sizes, strict=True)
-        )
+        each = zip(self.largest.buffers, self.sizes_at(values), strict=True)
+        buffers = tuple(replace(buffer, size=size) for buffer, size in each)
         return replace(self.largest, buffers=buffers)
+
+    def sizes_at(self, values: Values) -> list[int]:
+        """Return each buffer's size for one shape, whose values must be sound. Equal expressions are often one object, computed once."""
+        known: dict[int, int] = {}
+        found = []
+        for size in in_time(self.sizes, PREPARING):
+            if id(size) not in known:
+                known[id(size)] = size.at(values)
+            found.append(known[id(size)])
+        return found
 
 
 def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapping[int | str, str]) -> ShapedProblem:

@@ -251,17 +251,21 @@ def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator
     searches are.
     """
     try:
-        shapes = [problem.at(row.values).buffers for row in found.rows]
+        for row in found.rows:
+            require_shape(problem, row.values)
     except BadInput as error:
         yield error.findings[0].message
         return
-    if not shapes:
+    if not found.rows:
         yield "it is for a list of shapes, and lists none"
         return
-    sizes = [[buffer.size for buffer in of_one] for of_one in zip(*shapes, strict=True)]
-    buffers = (replace(b, size=max(of_b)) for b, of_b in zip(problem.largest.buffers, sizes, strict=True))
+    most = least = problem.sizes_at(found.rows[0].values)
+    for row in found.rows[1:]:
+        sizes = problem.sizes_at(row.values)
+        most, least = [*map(max, most, sizes)], [*map(min, least, sizes)]
+    buffers = (replace(b, size=size) for b, size in zip(problem.largest.buffers, most, strict=True))
     target = replace(problem.largest, buffers=tuple(buffers))
-    if any(0 in of_one for of_one in sizes):
+    if 0 in least:
         wrong = [
             each for each in verify(target, without_proofs(plan, StopReason.WORK_LIMIT)) if each.kind not in BETWEEN_TWO
         ]
@@ -298,9 +302,10 @@ def _of_shape(
     """Check one shape: nothing overlaps, everything is aligned and within its pool, and the claims hold."""
     where = values_text(values)
     offsets = found.offsets(values)
-    buffers = problem.at(values).buffers
+    buffers = problem.largest.buffers
     pool_of = found.pool_of()
-    spans = [(pool_of[b.id], offsets[b.id], offsets[b.id] + b.size) for b in buffers]
+    each = zip(buffers, problem.sizes_at(values), strict=True)
+    spans = [(pool_of[b.id], offsets[b.id], offsets[b.id] + size) for b, size in each]
     numbers = {pool.name: p for p, pool in enumerate(problem.largest.pools)}
     low, high = [span[1] for span in spans], [span[2] for span in spans]
     for i, j in apart.overlaps([numbers[span[0]] for span in spans], low, high):
@@ -313,7 +318,7 @@ def _of_shape(
             yield f"where {where}, buffer {echo(buffer.id)} is not aligned"
         if pool.size is not None and end > pool.size:
             yield f"where {where}, buffer {echo(buffer.id)} ends at {end}, behind the end of pool {echo(name)}"
-        if buffer.size:
+        if start < end:
             peaks[name] = max(peaks[name], end)
     yield from _closed(found, values, offsets, peaks)
     if claimed is not None and claimed != sum(peaks.values()):

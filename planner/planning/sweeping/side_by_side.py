@@ -22,6 +22,9 @@ from ..placing.watching import Cancelled
 Request: TypeAlias = tuple[Problem, Options]
 """A problem, and how to plan it."""
 
+Whole: TypeAlias = tuple[float | None, float]
+"""The time limit of all plans together, and when that time began: on time.monotonic(), which is the same in all processes."""
+
 SERVING = "planner.planning.sweeping.side_by_side:plan_request"
 QUICK = 0.05
 """In seconds: as long as no plan took longer, no process is started for the next."""
@@ -31,18 +34,21 @@ class ProcessEnded(RuntimeError):
     """A process was ended, or ended by itself, before its plan was made."""
 
 
-def plan_request(request: Request, send: Callable[[object], None]) -> None:
+def plan_request(asked: tuple[Request, Whole], send: Callable[[object], None]) -> None:
     """In such a process: send the plan, or the fault of the request."""
+    (problem, options), (limit, begun) = asked
     try:
-        with time_limit(inf):  # the share of the time is internal; only the whole sweep has a promised limit
-            send(plan(*request))
+        with time_limit(
+            inf if limit is None else limit, begun
+        ):  # the plan's share is internal; that of all is promised
+            send(plan(problem, options))
     except PlannerError as error:
         send(error)
 
 
-def _ask(planner: Companion, request: Request) -> Plan:
+def _ask(planner: Companion, request: Request, whole: Whole) -> Plan:
     try:
-        planner.send(request)
+        planner.send((request, whole))
         answer = planner.receive()
     except (OSError, EOFError) as error:
         raise ProcessEnded("a process of the sweep ended before its plan was made") from error
@@ -55,8 +61,8 @@ def _ask(planner: Companion, request: Request) -> Plan:
 class SideBySide:
     """Plans batches, at most `processes` at a time."""
 
-    def __init__(self, processes: int, cancelled: Cancelled | None = None) -> None:
-        self._most, self._cancelled = processes, cancelled
+    def __init__(self, processes: int, cancelled: Cancelled | None, whole: Whole) -> None:
+        self._most, self._cancelled, self._whole = processes, cancelled, whole
         self._planners: list[Companion] = []
         self._is_quick = True
 
@@ -79,7 +85,7 @@ class SideBySide:
         def one(request: Request) -> Plan:
             planner = free.pop()
             try:
-                return _ask(planner, request)
+                return _ask(planner, request, self._whole)
             finally:
                 free.append(planner)
 
@@ -100,9 +106,9 @@ class SideBySide:
 
 
 @contextmanager
-def side_by_side(processes: int, cancelled: Cancelled | None = None) -> Iterator[SideBySide]:
+def side_by_side(processes: int, cancelled: Cancelled | None, whole: Whole) -> Iterator[SideBySide]:
     """Provide processes that end with the block."""
-    planners = SideBySide(processes, cancelled)
+    planners = SideBySide(processes, cancelled, whole)
     try:
         yield planners
     finally:

@@ -13,7 +13,8 @@ from solvers.model.instance import Term
 
 from ...checks import require_sound
 from ...facts.digest import digest, digest_for_sizes
-from ...model.deadline import OutOfTime, finish, time_limit
+from ...facts.sweep import VERIFYING
+from ...model.deadline import OutOfTime, finish, look, time_limit
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...model.versions import cores
@@ -74,9 +75,9 @@ def sweep(
         raise bad_option("processes", "there must be 1 process or more")
     problem = swept_problem(problem, sizes, options)
     configurations = combinations(sizes, problem)
-    with side_by_side(processes, cancelled) as planners:
+    limit = None if options.time_limit is None else options.time_limit * (1 - FOR_THE_REST)
+    with side_by_side(processes, cancelled, (limit, begun)) as planners:
         run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
-        limit = None if options.time_limit is None else options.time_limit * (1 - FOR_THE_REST)
         with suppress(OutOfTime), time_limit(limit, begun):  # the rest is not solved itself
             run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
@@ -146,7 +147,7 @@ class _Run:
             if on_smallest is not None:
                 on_smallest(self._smallest)
         wanted = sorted({0, len(self._configurations) - 1})
-        while wanted and not (cancelled is not None and cancelled()):
+        while wanted and not self._is_over() and not (cancelled is not None and cancelled()):
             self._solve(wanted)
             open_ = [i for i in range(len(self._configurations)) if not self._is_settled(i)]
             if on_point is not None:
@@ -156,6 +157,11 @@ class _Run:
             if on_solved is not None:
                 on_solved(len(self._configurations) - len(open_), len(self._configurations))
             wanted = list(self._middles(open_))
+
+    def _is_over(self) -> bool:
+        """True if the time for solving is up, however much of it other processes had."""
+        limit = self._options.time_limit
+        return limit is not None and time.monotonic() >= self._begun + limit * (1 - FOR_THE_REST)
 
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
         """Find it; `least` is a plan that may be the answer."""
@@ -297,6 +303,7 @@ class _Run:
         with suppress(OutOfTime), time_limit(self._options.time_limit, self._begun):
             finish()
             for i in range(len(self._configurations)):
+                look(VERIFYING)
                 found[i] = self._following(i)
         return found
 
@@ -307,6 +314,8 @@ class _Run:
             return None
         capacity = self._configurations[index]
         if index in self._carried or (own is None and self._is_refuted(index)):
+            return None
+        if self._facts.best(capacity) is None or self._facts.strongest(capacity) is None:
             return None
         return self._facts.carried(capacity, self.problem_of(index))
 
