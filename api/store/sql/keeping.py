@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, tuple_
 
 from ..records import Kept, StoredPlan
+from .columns import Damaged
 from .rows import plan_of, plan_values
 from .tables import ended_batches, job_plans, jobs, length, plans, problems
 
@@ -15,6 +17,10 @@ _FIND = select(plans).where(*_THIS)
 _DROP = delete(plans).where(*_THIS)
 _PUT = insert(plans)
 """Made once: every new problem is looked up here."""
+_NAME = (plans.c.owner, plans.c.key)
+AT_A_TIME = 1000
+REST_SECONDS = 0.01
+"""So many are removed in one transaction, and so long is waited after it: others write meanwhile, and locks do not know who came first."""
 
 
 def find(connection: Connection, owner: str, key: str) -> StoredPlan | None:
@@ -31,29 +37,37 @@ def put(connection: Connection, kept: Sequence[Kept]) -> None:
 
 
 def forget_old(connection: Connection, older_than: float) -> int:
-    """Remove finished jobs and plans from before then; return how many."""
-    gone = connection.execute(delete(jobs).where(jobs.c.finished < older_than)).rowcount
+    """Remove some finished jobs and plans from before then; return how many."""
+    old = select(jobs.c.id).where(jobs.c.finished < older_than).order_by(jobs.c.finished).limit(AT_A_TIME)
+    gone = connection.execute(delete(jobs).where(jobs.c.id.in_(old))).rowcount
     connection.execute(delete(ended_batches).where(ended_batches.c.created < older_than))
-    return gone + connection.execute(delete(plans).where(plans.c.created < older_than)).rowcount
+    old = select(*_NAME).where(plans.c.created < older_than).order_by(plans.c.created).limit(AT_A_TIME)
+    return gone + connection.execute(delete(plans).where(tuple_(*_NAME).in_(old))).rowcount
 
 
 def shrink(connection: Connection, max_bytes: int) -> int:
-    """Remove plans first, since they can be made again, then finished jobs; return how many."""
+    """Remove some plans first, since they can be made again, then finished jobs, as long as there is too much; return how many."""
     tables = (plans, problems, job_plans)
     size = sum(int(connection.execute(select(func.coalesce(func.sum(length(t)), 0))).scalar_one()) for t in tables)
-    gone = 0
-    for owner, key, bytes_ in connection.execute(
-        select(plans.c.owner, plans.c.key, length(plans)).order_by(plans.c.created)
-    ).all():
-        if size <= max_bytes:
-            return gone
-        connection.execute(delete(plans).where(plans.c.owner == owner, plans.c.key == key))
-        size, gone = size - bytes_, gone + 1
+    if size <= max_bytes:
+        return 0
+    oldest = select(*_NAME, length(plans)).order_by(plans.c.created).limit(AT_A_TIME)
+    if names := _enough(connection.execute(oldest), size - max_bytes):
+        return connection.execute(delete(plans).where(tuple_(*_NAME).in_(names))).rowcount
     bytes_of = func.coalesce(length(problems), 0) + func.coalesce(length(job_plans), 0)
-    sizes = select(jobs.c.id, bytes_of).select_from(jobs).outerjoin(problems).outerjoin(job_plans)
-    for id_, bytes_ in connection.execute(sizes.where(jobs.c.finished.is_not(None)).order_by(jobs.c.finished)).all():
-        if size <= max_bytes:
-            return gone
-        connection.execute(delete(jobs).where(jobs.c.id == id_))
-        size, gone = size - bytes_, gone + 1
-    return gone
+    ended = select(jobs.c.id, bytes_of).select_from(jobs).outerjoin(problems).outerjoin(job_plans)
+    ended = ended.where(jobs.c.finished.is_not(None)).order_by(jobs.c.finished).limit(AT_A_TIME)
+    ids = [id_ for (id_,) in _enough(connection.execute(ended), size - max_bytes)]
+    return connection.execute(delete(jobs).where(jobs.c.id.in_(ids))).rowcount
+
+
+def _enough(found: Iterable[Sequence[Any]], too_much: int) -> list[tuple[Any, ...]]:
+    """Return the names of the first of what was found, until it makes up so many bytes. What has a damaged name is not among them."""
+    names = []
+    for *name, size in found:
+        if too_much <= 0:
+            break
+        if not any(isinstance(part, Damaged) for part in name):
+            names.append(tuple(name))
+            too_much -= size
+    return names

@@ -46,11 +46,9 @@ class Lookups(Part):
         query, most = query.order_by(jobs.c.id.desc()), wanted.limit
         while True:
             found, count = self._jobs(query.limit(most))
-            if (
-                count < most or len(found) >= wanted.limit
-            ):  # otherwise some cannot be told of, and a short page would be the last
+            if count < most or len(found) >= wanted.limit:
                 return found[: wanted.limit]
-            most += wanted.limit - len(found)
+            most += wanted.limit - len(found)  # some cannot be told of, and a short page would be the last
 
     def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
         place = tuple_(jobs.c.finished, jobs.c.id)

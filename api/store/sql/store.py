@@ -13,7 +13,7 @@ from ..protocol import Collision, StoreDamaged, sound
 from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, Look, StoredPlan, Summary, Where
 from .databases.database import Database, Told
 from .intake import Intake
-from .keeping import forget_old, put, shrink
+from .keeping import REST_SECONDS, forget_old, put, shrink
 from .lookups import Lookups
 from .rows import gap_of, job_of, plan_of, plan_row, summary_of
 from .tables import ended_batches, job_plans, jobs, problems
@@ -227,10 +227,16 @@ class DatabaseStore(Intake, Lookups):
                     self.keep([each])
 
     def prune(self, older_than: float, max_bytes: int) -> int:
-        with self.write() as connection:
-            if not self.database.is_alone(connection, "prune"):
-                return 0
-            return forget_old(connection, older_than) + shrink(connection, max_bytes)
+        gone = 0
+        while True:
+            with self.write() as connection:
+                if not self.database.is_alone(connection, "prune"):
+                    return gone
+                some = forget_old(connection, older_than) + shrink(connection, max_bytes)
+            if not some:
+                return gone
+            gone += some
+            time.sleep(REST_SECONDS)
 
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
         """Return the job, if this attempt is still current."""

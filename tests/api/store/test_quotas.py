@@ -7,10 +7,14 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
+import sqlalchemy
 
 from api.store import KeyReused, QueueFull, Store
+from api.store.opening import open_store
 from api.store.records import (
     End,
     JobFilter,
@@ -20,6 +24,7 @@ from api.store.records import (
     Once,
     QueueLimits,
 )
+from api.store.sql import keeping
 from api.store.sql.intake import COUNTED_SECONDS
 from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, events_of, feasible
 
@@ -136,6 +141,27 @@ def test_old_jobs_are_forgotten_but_never_unfinished_ones(store: Store) -> None:
     assert store.problem(ended.id) is None
     assert events_of(store, ended.id) == []
     assert store.job(queued.id) is not None
+
+
+@pytest.mark.parametrize("quota", [(time.time() + 3600, WORST), (0.0, 0)])
+def test_others_write_while_many_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: tuple[float, int]
+) -> None:
+    monkeypatch.setattr(keeping, "AT_A_TIME", 2)
+    with contextlib.closing(open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")) as store:
+        for number in range(7):
+            job = store.add(NewJob("me", ABOUT), b"problem", NO_LIMITS, answer=feasible(1)).job
+            store.keep([Kept("me", f"{number}", feasible(1))])
+        left: list[int] = []
+
+        @sqlalchemy.event.listens_for(store.database.engine, "commit")
+        def _(_: sqlalchemy.Connection) -> None:
+            left.append(len(store.jobs(JobFilter("me"))))
+
+        assert store.prune(*quota) == 14
+        assert store.job(job.id) is None
+    assert all(before - after <= 2 for before, after in pairwise(left))
+    assert left[0] == 7
 
 
 def test_beyond_the_quota_plans_are_forgotten_before_finished_jobs(store: Store) -> None:
