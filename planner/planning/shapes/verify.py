@@ -234,7 +234,7 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         yield from _for_list(problem, found, found.plan)
     else:
         yield from (finding.message for finding in verify(problem.largest, found.plan))
-        for size, place in zip(problem.sizes, found.plan.placements, strict=True):
+        for size, place in zip(in_time(problem.sizes, VERIFYING), found.plan.placements, strict=True):
             try:
                 most = size_range(size, problem.symbols)[1].value
             except ExpressionError as error:
