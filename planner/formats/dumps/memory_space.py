@@ -9,6 +9,7 @@ from ...checks import sound_as_read
 from ...checks.report import Report, bad_input
 from ...model.errors import Code
 from ...model.gathered import Gathered
+from ...model.numbered import Numbered
 from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..planners.minimalloc import rows
 from ..text.lines import whole
@@ -39,7 +40,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem: a buffer is needed at its last time too."""
     report = Report()
     buffers = Gathered()
-    taken: set[str] = set()
+    taken = Numbered()
     lines = rows(source.data)
     if next(lines, (1, []))[1] != COLUMNS:
         raise bad_input(Code.MISSING_FIELD, ("header",), f"the first line must be {','.join(COLUMNS)}")
@@ -52,7 +53,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         name = name or id_
         if name in taken:
             report.add(Code.DUPLICATE_ID, ("lines", number), f"line {number}: there is another buffer of that name")
-        taken.add(name)
+        taken.append(name)
         begun = whole(start, number, "the definition time", report, MAX_TIME - 1)
         times = [whole(each, number, "a use time", report, MAX_TIME - 1) for each in _BETWEEN.split(uses) if each]
         live = (begun, max([begun, *times]) + 1)
