@@ -42,13 +42,13 @@ def compiling_once(python: str = sys.executable, launcher: Path = LAUNCHER, kept
     return {"CMAKE_CXX_COMPILER_LAUNCHER": f"{python};{launcher}", "MEMPLAN_COMPILED": str(kept)}
 
 
-def install(target: Path, environment: dict[str, str] | None = None) -> None:
-    """Install this checkout into a folder, offline, with the build tools that are installed here."""
+def install(target: Path, environment: dict[str, str] | None = None) -> str:
+    """Install this checkout into a folder, offline, with the build tools that are installed here; return what the build wrote."""
     for tool in ("scikit_build_core", "nanobind"):
         if find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed here")
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-deps", "--no-build-isolation", "--no-index"]
-    command += ["--no-compile", "--target", str(target), str(ROOT)]
+    command += ["--no-compile", "--verbose", "--target", str(target), str(ROOT)]
     done = subprocess.run(
         command,
         env=os.environ | compiling_once() | (environment or {}),
@@ -56,7 +56,9 @@ def install(target: Path, environment: dict[str, str] | None = None) -> None:
         stderr=subprocess.STDOUT,
         check=False,
     )
-    assert done.returncode == 0, done.stdout.decode(errors="replace")
+    written = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, written
+    return written
 
 
 def ask(target: Path, code: str) -> str:
@@ -80,9 +82,9 @@ def no_compiler_on_the_path(folder: Path) -> dict[str, str]:
 def test_with_a_compiler_the_native_kernels_are_installed(tmp_path: Path) -> None:
     if not any(shutil.which(name) for name in (os.environ.get("CXX") or "c++", "g++", "clang++")):
         pytest.skip("no C++ compiler on the PATH")
-    install(tmp_path / "installed")
+    written = install(tmp_path / "installed")
     report = json.loads(ask(tmp_path / "installed", REPORT))
-    assert report["origin"] == "native"
+    assert report["origin"] == "native", written
     assert Path(report["file"]).parent == tmp_path / "installed" / "solvers" / "kernels"
     assert report["answer"] == [7, 1]
     assert report["kernels"] == [True, "native", None]
