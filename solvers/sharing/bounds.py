@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,8 +20,15 @@ from .cliques import Independent, LiveBlocks, conflict_cliques, has_exclusions, 
 
 CHECK_EVERY = 256
 """Sets examined between two checks whether to stop."""
+CLIQUE_PAIRS = 200_000
+"""Cliques are looked for among so many clashing pairs: they are seldom larger than sets of blocks needed at one time."""
+MOST_KEPT = 64
+"""This many sets, and twice those that prove something, are kept before the others are dropped."""
 SHARES = (1, 4, 1 << 62)
 """A set is named if it proves at least one in this many of the open ranks, round after round, so that few sets are named."""
+
+Set: TypeAlias = tuple[int | None, Ints]
+"""Blocks, as positions in an order, and the section in which all are needed; None: they clash pairwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +67,30 @@ def ranked(instance: Instance, pool: int, is_over: Callable[[], bool] = lambda: 
     order = by_size(instance, pool)
     size = instance.block_high[order]
     least = np.zeros(len(order), dtype=np.int64)
+    proven_by = np.full(len(order), -1, dtype=np.int64)
+    kept: dict[int, Set] = {}
+    most = MOST_KEPT
+    independent = Independent(instance, order)
+
+    def raised_by(members: Ints) -> Ints:
+        return np.flatnonzero(size[members] > least[: len(members)])
+
+    for number, (section, live) in enumerate(_sets(instance, order, is_over)):
+        if not len(raised_by(live)):
+            continue
+        members = live if section is None else independent.of(live)
+        raised = raised_by(members)
+        least[raised] = size[members[raised]]
+        proven_by[raised] = number
+        kept[number] = section, members
+        if len(kept) > most:
+            kept = {number: kept[number] for number in np.unique(proven_by[proven_by >= 0]).tolist()}
+            most = 2 * len(kept) + MOST_KEPT
     least[:1] = size[:1]
-    sets = list(_sets(instance, order, is_over))
-    for _, members in sets:
-        np.maximum(least[: len(members)], size[members], out=least[: len(members)])
-    return _shown(order, size, least[: int(np.count_nonzero(least))], sets)
+    return _shown(order, size, least[: int(np.count_nonzero(least))], list(kept.values()))
 
 
-def _shown(order: Ints, size: Ints, least: Ints, sets: list[tuple[int | None, Ints]]) -> Ranked:
+def _shown(order: Ints, size: Ints, least: Ints, sets: list[Set]) -> Ranked:
     """Few sets that together prove each rank's size; sets that prove more come first."""
     shown = np.zeros(len(least), dtype=bool)
     witnesses: list[Witness] = []
@@ -85,12 +109,11 @@ def _shown(order: Ints, size: Ints, least: Ints, sets: list[tuple[int | None, In
     return Ranked(tuple(least.tolist()), tuple(witnesses))
 
 
-def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Iterator[tuple[int | None, Ints]]:
-    """Sets of blocks that clash pairwise, as positions in `order`, each sorted."""
+def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Iterator[Set]:
+    """Blocks that are needed in one section, or clash pairwise, as positions in `order`, each set sorted."""
     if has_exclusions(instance, order):
-        independent = Independent(instance, order)
-        for number, (section, members) in enumerate(live_sets(instance, order)):
-            yield section, independent.of(members)
+        for number, found in enumerate(live_sets(instance, order)):
+            yield found
             if number % CHECK_EVERY == 0 and is_over():
                 return
     else:
@@ -98,7 +121,7 @@ def _sets(instance: Instance, order: Ints, is_over: Callable[[], bool]) -> Itera
         for section in live.peak_sections(is_over):
             yield section, live.needed_in(section)
     try:
-        for clique in conflict_cliques(instance, order):
+        for clique in conflict_cliques(instance, order, CLIQUE_PAIRS):
             yield None, np.array(clique, dtype=np.int64)
             if is_over():
                 return

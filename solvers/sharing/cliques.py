@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ..exact.cpsat.program.cover import cliques_of
 from ..kernels import active
-from ..model.instance import Bools, Instance, Ints
-from .interference import block_pairs, conflict_pairs, distinct, merged_spans, neighbours
+from ..model.instance import Instance, Ints
+from .interference import MOST_PAIRS, block_pairs, conflict_pairs, distinct, merged_spans, neighbours
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
@@ -23,25 +24,28 @@ def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
     here = mine >= 0
     starts = _by_section(mine[here], instance.rect_start[here], instance.sections)
     ends = _by_section(mine[here], instance.rect_end[here], instance.sections)
-    count = np.zeros(len(order), dtype=np.int64)
+    live: Counter[int] = Counter()
     grown = False
     for section in range(instance.sections):
-        np.subtract.at(count, ends(section), 1)
+        for member in ends(section):
+            live[member] -= 1
+            if not live[member]:
+                del live[member]
         begun = starts(section)
-        np.add.at(count, begun, 1)
-        grown = grown or bool(len(begun))
-        if grown and len(ends(section + 1)):
+        live.update(begun)
+        grown = grown or bool(begun)
+        if grown and ends(section + 1):
             grown = False
-            yield section, np.flatnonzero(count > 0)
+            yield section, np.sort(np.fromiter(live, dtype=np.int64, count=len(live)))
 
 
-def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], Ints]:
+def _by_section(members: Ints, sections: Ints, count: int) -> Callable[[int], list[int]]:
     """A function from a section to the members with an event there."""
     order = np.argsort(sections, kind="stable")
-    sorted_members = members[order]
+    sorted_members: list[int] = members[order].tolist()
     bounds = np.searchsorted(sections[order], np.arange(count + 2)).tolist()
 
-    def of(section: int) -> Ints:
+    def of(section: int) -> list[int]:
         return sorted_members[bounds[section] : bounds[section + 1]]
 
     return of
@@ -100,15 +104,11 @@ class Independent:
     def of(self, members: Ints) -> Ints:
         if not self._excluded:
             return members
-        taken: Bools = np.zeros(int(members.max(initial=-1)) + 1, dtype=bool)
-        taken[members] = True
-        for member in members.tolist():
-            if taken[member]:
-                for other in self._excluded.get(member, ()):
-                    if member < other < len(taken):
-                        taken[other] = False
-        kept: Ints = np.flatnonzero(taken)
-        return kept
+        there, left_out = set(members.tolist()), set[int]()
+        for member in sorted(there & self._excluded.keys()):
+            if member not in left_out:
+                left_out.update(other for other in self._excluded[member] if other > member and other in there)
+        return members[~np.isin(members, list(left_out))] if left_out else members
 
 
 def has_exclusions(instance: Instance, order: Ints) -> bool:
@@ -116,12 +116,12 @@ def has_exclusions(instance: Instance, order: Ints) -> bool:
     return bool(len(_within(instance, order, instance.part_block[instance.exclusions])))
 
 
-def conflict_cliques(instance: Instance, order: Ints) -> Iterator[list[int]]:
+def conflict_cliques(instance: Instance, order: Ints, most: int = MOST_PAIRS) -> Iterator[list[int]]:
     """Cliques, as positions in `order`, that contain every clashing pair that is in no live set; with exclusions, every clashing pair.
 
-    Raises Unsupported if there are too many pairs.
+    Raises Unsupported if there are more than so many pairs.
     """
-    pairs = block_pairs(instance) if has_exclusions(instance, order) else conflict_pairs(instance)
+    pairs = block_pairs(instance, most) if has_exclusions(instance, order) else conflict_pairs(instance)
     return map(list, cliques_of(_within(instance, order, pairs)))
 
 

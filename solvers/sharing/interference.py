@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from ..model.conflicts import live_pair_count, part_pairs
+from ..model.conflicts import live_pair_count, live_pairs, part_pairs
 from ..model.errors import Unsupported
 from ..model.instance import Instance, Ints
 from ..model.interruption import interruptible
 
 MOST_PAIRS = 3_000_000
-"""With exclusions all clashing pairs are listed; more of them would take minutes."""
+"""More clashing pairs than these are not listed: it would take minutes."""
 
 
 class Interference:
@@ -20,9 +21,8 @@ class Interference:
 
     def __init__(self, instance: Instance) -> None:
         self._spans = merged_spans(instance)
-        self._listed = bool(len(instance.exclusions))
-        pairs = block_pairs(instance) if self._listed else conflict_pairs(instance)
-        self._conflicting: dict[int, set[int]] = neighbours(pairs)
+        self._conflicting = neighbours(conflict_pairs(instance))
+        self._compatible = neighbours(compatible_pairs(instance))
 
     def times(self, block: int) -> int:
         """The sections in which the block is needed, as bits."""
@@ -39,9 +39,9 @@ class Interference:
         """The first section in which it is needed, and the end of the last."""
         return self.first(block), self._spans[block][-1][1] if self._spans[block] else 0
 
-    def has_conflicts(self, block: int) -> bool:
-        """True if anything other than time keeps it apart from others."""
-        return bool(self._conflicting) and block in self._conflicting
+    def only_time_parts(self, block: int) -> bool:
+        """True if it must be apart from those that are needed when it is, and from no others."""
+        return block not in self._conflicting and block not in self._compatible
 
     def is_one_stretch(self, block: int) -> bool:
         """True if it is needed without a break."""
@@ -53,10 +53,19 @@ class Interference:
 
     def can_join(self, block: int, times: int, busy: int, members: Iterable[int]) -> bool:
         """True if the block, needed at `times`, may use an object that is busy at `busy` and has these users."""
-        if not self._listed and times & busy:
-            return False
+        if times & busy:
+            compatible = self._compatible.get(block)
+            if compatible is None or any(m not in compatible and self._meet(block, m) for m in members):
+                return False
         conflicting = self._conflicting.get(block)
         return conflicting is None or conflicting.isdisjoint(members)
+
+    def _meet(self, block: int, other: int) -> bool:
+        """True if both are needed in one section."""
+        if self.is_one_stretch(block) and self.is_one_stretch(other):
+            (start, end), (first, last) = self.hull(block), self.hull(other)
+            return start < last and first < end
+        return self.times(block) & self.times(other) != 0
 
 
 def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
@@ -74,13 +83,34 @@ def merged_spans(instance: Instance) -> list[list[tuple[int, int]]]:
     return spans
 
 
-def block_pairs(instance: Instance) -> Ints:
-    """All pairs of blocks that clash, each once. Raises Unsupported if there are too many."""
+def block_pairs(instance: Instance, most: int) -> Ints:
+    """All pairs of blocks that clash, each once. Raises Unsupported if they are more than `most`."""
     count = live_pair_count(instance) + len(instance.conflicts)
-    if count > MOST_PAIRS:
-        text = f"with exclusions, all pairs that clash are listed, and no more than {MOST_PAIRS:,}; here there are {count:,}"
+    if count > most:
+        text = (
+            f"with exclusions, all pairs that clash are compared, and no more than {most:,}; here there are {count:,}"
+        )
         raise Unsupported("sharing", text)
     return _blocks(instance, part_pairs(instance))
+
+
+def compatible_pairs(instance: Instance) -> Ints:
+    """The pairs of blocks that may share although both are needed at one time, each once: no two of their parts clash, because of exclusions.
+
+    Where blocks of several parts are too many to compare, theirs are left out.
+    """
+    pairs = _blocks(instance, instance.exclusions)
+    compared = (np.bincount(instance.part_block, minlength=instance.blocks) > 1)[pairs].any(axis=1)
+    if not compared.any():
+        return pairs
+    there = np.isin(instance.part_block[instance.rect_part], pairs[compared])
+    rects = (instance.rect_part, instance.rect_start, instance.rect_end)
+    part, start, end = (column[there] for column in rects)
+    theirs = replace(instance, rect_part=part, rect_start=start, rect_end=end)
+    if live_pair_count(theirs) > MOST_PAIRS:
+        return pairs[~compared]
+    clashing = [_keys(_blocks(instance, each), instance.blocks) for each in live_pairs(theirs)]
+    return pairs[~np.isin(_keys(pairs, instance.blocks), np.concatenate([*clashing, np.zeros(0, dtype=np.int64)]))]
 
 
 def conflict_pairs(instance: Instance) -> Ints:
@@ -106,6 +136,11 @@ def _blocks(instance: Instance, pairs: Ints) -> Ints:
 
 def distinct(pairs: Ints, count: int) -> Ints:
     """The pairs of numbers below `count`, sorted, each once. Each pair becomes one number, which is much faster than comparing rows."""
-    keys = np.sort(pairs[:, 0] * count + pairs[:, 1])
+    keys = np.sort(_keys(pairs, count))
     keys = keys[np.diff(keys, prepend=-1) > 0]
     return np.stack([keys // max(count, 1), keys % max(count, 1)], axis=1)
+
+
+def _keys(pairs: Ints, count: int) -> Ints:
+    keys: Ints = pairs[:, 0] * count + pairs[:, 1]
+    return keys

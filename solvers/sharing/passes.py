@@ -109,7 +109,7 @@ class Passes:
 
     def only_time_parts(self, blocks: Sequence[int]) -> bool:
         """True if only time keeps each of them apart from others."""
-        return not any(self._interference.has_conflicts(block) for block in blocks)
+        return all(self._interference.only_time_parts(block) for block in blocks)
 
     def run(self, order: Sequence[int], choice: Choice, sizes: Sequence[int] = ()) -> list[list[int]]:
         """The users of each object; `sizes` are objects that exist from the start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import product
 
 from ...facts.intervals import merged, overlap
@@ -46,13 +47,25 @@ class Users:
         return self.group(a) == self.group(b) or frozenset((a, b)) in self._exclusions
 
     def excluded_pairs(self, buffers: Iterable[int]) -> list[tuple[int, int]]:
-        """Yield two of these at a time, of different groups, if an exclusion names a pair of members."""
+        """Return two of these at a time, of different groups, if an exclusion names a pair of members."""
         of_group = {self.group(buffer): buffer for buffer in buffers}
-        groups = (frozenset(self.group(i) for i in pair) for pair in self._exclusions)
-        found = (
-            sorted(of_group[group] for group in pair) for pair in groups if len(pair) == 2 and pair <= of_group.keys()
+        pairs = (
+            (of_group[group], of_group[other])
+            for group in of_group
+            for other in self._excluded.get(group, ())
+            if other in of_group
         )
-        return sorted({(a, b) for a, b in found})
+        return sorted({(min(pair), max(pair)) for pair in pairs})
+
+    @cached_property
+    def _excluded(self) -> dict[int, list[int]]:
+        """Return for each group the later ones that an exclusion of two members names."""
+        found: dict[int, list[int]] = {}
+        for pair in self._exclusions:
+            first, *others = sorted({self.group(buffer) for buffer in pair})
+            if others:
+                found.setdefault(first, []).append(others[0])
+        return found
 
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
         """True if the groups must use different objects, because of what happens at the time (None: at any time)."""

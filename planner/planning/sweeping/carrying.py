@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from solvers.model.errors import StopReason
@@ -21,16 +22,21 @@ from .configurations import Capacity, holds
 Value: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fact:
     """A solved plan of one configuration."""
 
     capacity: Capacity
     plan: Plan
 
-    @property
-    def peaks(self) -> dict[str, int]:
-        return {use.name: use.peak for use in self.plan.pools if use.peak is not None}
+    @cached_property
+    def swept_peaks(self) -> dict[str, int]:
+        """Return the peaks of the pools whose sizes change."""
+        return {use.name: use.peak for use in self.plan.pools if use.name in self.capacity and use.peak is not None}
+
+    @cached_property
+    def sum_of_peaks(self) -> int:
+        return sum(use.peak or 0 for use in self.plan.pools)
 
     @property
     def value(self) -> Value | None:
@@ -77,8 +83,8 @@ class Facts:
 
     def best(self, capacity: Capacity) -> Fact | None:
         """Return the best plan that fits; among equals the one for the smallest peaks, then the first."""
-        fitting = [f for f in self._facts if f.value is not None and all(f.peaks[p] <= s for p, s in capacity.items())]
-        return min(fitting, key=lambda f: (f.value, sum(f.peaks.values())), default=None)
+        fitting = [f for f in self._facts if f.value is not None and _fits(f, capacity)]
+        return min(fitting, key=lambda f: (f.value, f.sum_of_peaks), default=None)
 
     def strongest(self, capacity: Capacity) -> Fact | None:
         """Return the fact that proves most."""
@@ -110,6 +116,10 @@ class Facts:
         plan = replace(plan, problem_digest=self._digest(problem))
         found = (each for each in (plan, _without_bounds(plan)) if not verify(problem, each))
         return next(found, None)
+
+
+def _fits(fact: Fact, capacity: Capacity) -> bool:
+    return all(fact.swept_peaks[pool] <= size for pool, size in capacity.items())
 
 
 def combined(problem: Problem, best: Plan, proof: Plan) -> Plan:

@@ -42,8 +42,8 @@ OnPoint: TypeAlias = Callable[[SweepPoint], None]
 OnSmallest: TypeAlias = Callable[[SmallestCapacity], None]
 """Receives the smallest sufficient size, if that is sought first."""
 
-Figures: TypeAlias = tuple[int | None, int | None]
-"""The access cost, and the spilled bytes."""
+Figures: TypeAlias = tuple[dict[str, int] | None, int | None, int | None]
+"""The peak of each pool, the access cost, and the spilled bytes."""
 
 PROCESSES = 2
 FOR_THE_REST = 1 / 8
@@ -336,8 +336,9 @@ class _Run:
 
 
 def figures_of(problem: Problem, plan: Plan) -> Figures:
-    """Return the plan's value by measures other than the objective. Pool sizes do not matter."""
-    return figure(problem, plan, Term.ACCESS_COST), figure(problem, plan, Term.SPILLED_BYTES)
+    """Return what the plan is worth by measures other than the objective. Pool sizes do not matter."""
+    peaks = {use.name: use.peak for use in plan.pools if use.peak is not None} if plan.status.has_plan else None
+    return peaks, figure(problem, plan, Term.ACCESS_COST), figure(problem, plan, Term.SPILLED_BYTES)
 
 
 def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) -> SweepPoint:
@@ -347,7 +348,6 @@ def point_of(capacity: Capacity, plan: Plan, figures: Figures, *, solved: bool) 
         plan.status,
         fact.value,
         () if plan.status is PlanStatus.INFEASIBLE else fact.bound,
-        fact.peaks if plan.status.has_plan else None,
         *figures,
         plan,
         solved,

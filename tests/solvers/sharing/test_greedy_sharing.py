@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from planner import Buffer, Constraints, Options, Problem, plan, share
+from planner import Buffer, Colocation, Constraints, Options, Problem, plan, share
 from planner.planning.sharing.lowering import lower_sharing
 from solvers.model.errors import StopReason
 from solvers.sharing.arrangement import Arrangement, broken_rule, totals
@@ -92,6 +92,26 @@ def test_the_bound_takes_the_kth_largest_over_all_steps() -> None:
 def test_the_largest_buffer_alone_is_a_reason_too() -> None:
     found = ranked(lower_sharing(Problem((Buffer("a", 3), Buffer("b", 8)))).lowered.instance, 0)
     assert (found.sizes, found.witnesses) == ((8,), (Witness(None, (1,)),))
+
+
+def test_a_few_exclusions_among_very_many_that_clash_are_used() -> None:
+    """Of 3 000 buffers live together, 4 498 500 pairs clash; only the pairs that may share are kept."""
+    buffers = tuple(Buffer(i, 8, live=((0, 1),)) for i in range(3000))
+    problem = Problem(buffers, constraints=Constraints(exclusions=((0, 1), (1, 2), (7, 2999))))
+    made = share(problem, Options(solver="largest_first"))
+    assert (made.total, made.bound) == (2998 * 8, 2998 * 8)
+
+
+def test_blocks_share_only_if_all_their_parts_may() -> None:
+    """`a` and its view `v` move together; `b` may share with `a` alone, `c` with both."""
+    buffers = (Buffer("a", 8, live=((0, 1),)), Buffer("v", 4, live=((1, 2),)))
+    problem = Problem(
+        (*buffers, Buffer("b", 8, live=((0, 2),)), Buffer("c", 8, live=((0, 2),))),
+        constraints=Constraints(
+            exclusions=(("a", "b"), ("a", "c"), ("v", "c")), colocations=(Colocation("v", "a", 0),)
+        ),
+    )
+    assert storage(problem, "largest_first") == [0, 0, 1, 0]
 
 
 def test_the_bound_counts_the_larger_of_an_excluded_pair() -> None:
