@@ -29,7 +29,7 @@ from .process import logs
 from .process.garbage import forget_frames
 from .process.memory_budget import Shares, reader_processes, share_out, solver_processes
 from .process.metrics import Metrics
-from .routes import about, checks, draw, plans, studies
+from .routes import about, checks, draw, plans, studies, write
 from .routes.http.guard import OPEN_PATHS, Guard
 from .routes.http.sending import answer
 from .routes.openapi.examples import ERRORS
@@ -48,7 +48,7 @@ BEARER = {
     "description": "A token in the header `Authorization: Bearer TOKEN`, required if the service has tokens (`MEMPLAN_TOKENS`).",
 }
 log = structlog.get_logger("memplan.service")
-PARTS = (plans, studies, jobs, events, batches, checks, draw, about, page, reference, site)
+PARTS = (plans, studies, jobs, events, batches, checks, draw, write, about, page, reference, site)
 CODES = {404: HttpCode.NOT_FOUND, 405: HttpCode.METHOD_NOT_ALLOWED}
 
 

@@ -16,10 +16,11 @@ from planner.formats import read_plan, write_problem
 from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
 from planner.formats.tables.format import BYTES
+from planner.formats.tables.plans import plan_format
 from planner.formats.tables.problems import format_named, recognised
 from planner.generate import Request, generate
 from planner.model.deadline import OutOfTime, time_limit
-from planner.model.errors import PlannerError
+from planner.model.errors import Code, Finding, PlannerError
 from planner.model.plan import Frontier
 from planner.model.problem import Buffer, Problem
 from planner.planning.options.options import Options
@@ -30,7 +31,7 @@ from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.bounds import notes
 from solvers.model.errors import StopReason
 
-from ...errors import Refusal, takes_too_long
+from ...errors import Refusal, refused_findings, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
@@ -139,7 +140,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Check that this is a plan of this problem, and that its claims are possible."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
+    subject, plan, _source = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
     problem = subject.planned(options)
     findings: list[dict[str, Any]]
     believed: Sequence[str] = ()
@@ -181,7 +182,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Return a picture of a plan with its faults; or its data, for a page that draws it itself."""
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
+    subject, plan, _source = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
     problem = subject.planned(options)
     try:
         drawn = memory_map(problem, plan, planner.verify(problem, plan))
@@ -194,6 +195,21 @@ def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _
     """Do the same for a job's answer, or a part of it."""
     kind, subject, instructions = _again(header, parts[0])
     return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
+
+
+def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+    """Return a plan in the form for compilers, linkers and runtimes. A wrong plan is not written."""
+    options, row = options_of(PLANS.loose.model_validate(header["query"])), plan_format(header["as"])
+    format_ = header["format"] or row.read_as
+    subject, plan, source = problem_and_plan(parts[0], header["boundary"], format_, settings, read_plan)
+    problem = subject.planned(options)
+    if wrong := planner.verify(problem, plan):
+        findings = [Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong]
+        raise refused_findings(findings)
+    try:
+        return {}, row.write(problem, plan, source)
+    except PlannerError as error:
+        raise below("plan", error) from None
 
 
 def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
@@ -239,10 +255,11 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "explain": _explain,
     "draw": _draw,
     "draw_job": _draw_job,
+    "write": _write,
     "part": _part,
     "example": _example,
     "ready": _ready,
 }
 
-LOOKS = ("validate", "verify", "explain", "draw", "draw_job")
+LOOKS = ("validate", "verify", "explain", "draw", "draw_job", "write")
 """Tasks without partial results: they have the time limit of checks. Others have a problem's time limit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -45,9 +45,18 @@ def read_answer(data: bytes) -> Plan | Frontier | Sharing | ShapesPlan:
     return read_sharing(data) if is_sharing(data) else read_plan(data)
 
 
+class Both(NamedTuple, Generic[Read]):
+    """A problem and its plan."""
+
+    subject: Subject
+    plan: Read
+    source: bytes
+    """The problem as it was sent, but for options."""
+
+
 def problem_and_plan(
     data: bytes, boundary: str | None, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
-) -> tuple[Subject, Read]:
+) -> Both[Read]:
     """Return the problem and its plan, from a document, or from a form with this boundary. Raises PlannerError and Refusal."""
     problem, plan = in_document(data) if boundary is None else in_form(data, boundary)
     try:
@@ -63,7 +72,7 @@ def problem_and_plan(
         lists = scan(plan).top or {}
         for name in ("placements", "objects", "assignments", "buffers", "points"):
             require_few(lists.get(name), name, settings)
-        return subject, read_it(plan)
+        return Both(subject, read_it(plan), problem)
     except PlannerError as error:
         raise below("plan", error) from None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.formats import FORMATS
 from planner.formats.tables.format import BYTES, CSV, JSON
+from planner.formats.tables.format import TEXT as PLAIN
 
 from ...errors import CONTENT_TYPE
 from ..http.body import FORM, LINES
@@ -342,6 +343,13 @@ PICTURE = "<svg>…</svg>"
 DRAWING: dict[str, Any] = shown("The drawing.", PICTURE, "image/svg+xml", TEXT)
 DRAWING["content"][JSON] = {"schema": OBJECT, "example": {"format": "memplan-map/1"}}
 DRAWING_ANSWERS: dict[int | str, dict[str, Any]] = {200: DRAWING}
+WRITTEN: dict[str, Any] = shown("The plan in this form.", "#define ARENA_SIZE 96\n", PLAIN, TEXT)
+WRITTEN["content"] |= {
+    JSON: {"schema": OBJECT, "example": PLAN},
+    CSV: {"schema": TEXT, "example": ROWS},
+    BYTES: {"schema": {"type": "string", "format": "binary"}, "example": "…"},
+}
+WRITTEN_ANSWERS: dict[int | str, dict[str, Any]] = {200: WRITTEN}
 POSTED: dict[str, Any] = shown("The problem.", PROBLEM)
 POSTED["content"][CSV] = {"schema": TEXT, "example": ROWS}
 PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {200: POSTED}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
-from .format import found
+from .format import BYTES, CSV, JSON, TEXT, found
 from .settings import NOTHING, Setting, parsed_settings
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class PlanFormat(NamedTuple):
     read_as: str | None = None
     """The default format for reading the problem, including settings; None: the recognised one."""
     settings: tuple[Setting, ...] = ()
+    media_type: str = TEXT
     arguments: Mapping[str, Any] = NOTHING
 
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
@@ -46,13 +47,20 @@ _MICRO = "tflite:like=tflm"
 PLAN_FORMATS: dict[str, PlanFormat] = {
     row.name: row
     for row in (
-        PlanFormat("plan", "memplan-plan/1 JSON", (".json", ".plan"), "planner.formats.tables.plans:plan_document"),
+        PlanFormat(
+            "plan",
+            "memplan-plan/1 JSON",
+            (".json", ".plan"),
+            "planner.formats.tables.plans:plan_document",
+            media_type=JSON,
+        ),
         PlanFormat(
             "tflite",
             "the TensorFlow Lite model with its offsets",
             (".tflite", ".lite"),
             "planner.formats.models.tflite.write:write_into",
             _MICRO,
+            media_type=BYTES,
         ),
         PlanFormat("c", "C header", (".h",), "planner.formats.firmware.headers:c_header", settings=PREFIX),
         PlanFormat(
@@ -71,9 +79,19 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             _MICRO,
             PREFIX,
         ),
-        PlanFormat("csv", "CSV with offsets", (".csv",), "planner.formats.planners.minimalloc_writer:write_plan_csv"),
         PlanFormat(
-            "chrome-trace", "Chrome trace", (".trace", ".trace.json"), "planner.formats.dumps.chrome:write_plan"
+            "csv",
+            "CSV with offsets",
+            (".csv",),
+            "planner.formats.planners.minimalloc_writer:write_plan_csv",
+            media_type=CSV,
+        ),
+        PlanFormat(
+            "chrome-trace",
+            "Chrome trace",
+            (".trace", ".trace.json"),
+            "planner.formats.dumps.chrome:write_plan",
+            media_type=JSON,
         ),
     )
 }

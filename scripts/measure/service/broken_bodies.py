@@ -34,6 +34,7 @@ QUESTIONS = (
     "/v1/shapes?",
     "/v1/verify?",
     "/v1/draw?",
+    "/v1/write?as=tflite",
     f"/v1/sweep?capacity=64..512&step=64&{LIMIT}",
 )
 OTHER_TYPES = ("application/octet-stream", "text/plain", "", "application/json; charset=utf-16", "multipart/form-data")

@@ -70,7 +70,7 @@ def absurd_attacks(share: float) -> Iterator[Attack]:
     right = (200, 202, 400, 409, 413, 422)
     for path in ("/v1/plans", "/v1/validate", "/v1/explain", "/v1/jobs"):
         yield Attack(f"absurd values: {path}", _each(path, lambda _: document, lambda made: made, share), right)
-    for path in ("/v1/verify", "/v1/draw", "/v1/draw?as=map"):
+    for path in ("/v1/verify", "/v1/draw", "/v1/draw?as=map", "/v1/write?as=c"):
         yield Attack(
             f"absurd values in plans: {path}",
             _each(path, _plan, lambda plan: {"problem": THREE, "plan": plan}, share),
