@@ -27,8 +27,15 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         leave(ExitCode.INTERRUPTED)
     except Exception as error:
+        from solvers.model.errors import is_for_want_of_memory
+
+        from .terminal.text import say
+
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
+        if is_for_want_of_memory(error):
+            say("error: memplan ran out of memory; allow more, or plan less at a time")
+            leave(ExitCode.UNKNOWN)
         confess(error)
         leave(ExitCode.INTERNAL)
     leave(code)
@@ -51,9 +58,6 @@ def confess(error: Exception) -> None:
     """Report in one sentence that memplan itself is at fault."""
     from .terminal.text import say, visible
 
-    if isinstance(error, MemoryError):
-        say("error: memplan ran out of memory")
-        return
     text = visible(str(error))[:200]
     say(
         f"error: a fault in memplan: {type(error).__name__}{': ' if text else ''}{text} "

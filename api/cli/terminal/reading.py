@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 MAX_INPUT_BYTES = 1 << 30
+PIECE = 1 << 20
 """A million buffers take about a tenth of this; an endless device must not fill the memory."""
 
 
@@ -120,7 +121,9 @@ def _read_standard_input() -> bytes:
 
 
 def _read(stream: BinaryIO) -> bytes:
-    data = stream.read(MAX_INPUT_BYTES + 1)
-    if len(data) > MAX_INPUT_BYTES:
-        raise BadInput(Finding(Code.TOO_LARGE, "", f"is larger than {MAX_INPUT_BYTES} bytes"))
-    return data
+    read = BytesIO()  # asked for all at once, room for the largest input would be taken
+    while piece := stream.read(PIECE):
+        if read.tell() + len(piece) > MAX_INPUT_BYTES:
+            raise BadInput(Finding(Code.TOO_LARGE, "", f"is larger than {MAX_INPUT_BYTES} bytes"))
+        read.write(piece)
+    return read.getvalue()

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from api.cli.terminal.reading import MAX_INPUT_BYTES
+from planner import write_problem
+from planner.generate import Request, generate
 from tests.running.command import COMMAND, UNHURRIED, run
 from tests.running.forked import environment
 
@@ -146,6 +149,26 @@ def test_an_internal_error_is_reported_in_a_sentence(problem: str) -> None:
     assert done.returncode == 70
     assert done.stderr.startswith(b"error: a fault in memplan: RuntimeError: lost \\x1b[31m")
     assert done.stderr.count(b"\n") == 1
+
+
+def limited(bytes_: int) -> list[str]:
+    """Return the command under a limit of its address space."""
+    return [sys.executable, "-m", "tests.running.limited", f"RLIMIT_AS={bytes_}"]
+
+
+def test_reading_takes_no_room_for_the_largest_input(problem: str) -> None:
+    done = run("plan", problem, command=limited(MAX_INPUT_BYTES))
+    assert done.returncode == 0, done.stderr
+
+
+def test_want_of_memory_is_no_fault_of_memplan(tmp_path: Path) -> None:
+    long = tmp_path / "long.json"
+    long.write_bytes(write_problem(generate("random", Request(100_000))))
+    done = run("plan", str(long), command=limited(180 << 20))
+    assert (done.returncode, done.stderr) == (
+        4,
+        b"error: memplan ran out of memory; allow more, or plan less at a time\n",
+    )
 
 
 def interrupted(number: signal.Signals, *arguments: str, deaf: bool = False) -> tuple[int, bytes, bytes]:
