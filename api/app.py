@@ -14,7 +14,6 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -31,6 +30,7 @@ from .process.memory_budget import Shares, reader_processes, share_out, solver_p
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies, write
 from .routes.http.guard import OPEN_PATHS, Guard
+from .routes.http.origins import Origins
 from .routes.http.sending import answer
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components
@@ -63,7 +63,8 @@ class Application:
         routed = _routed(settings, metrics, self.start)
         self._guarded: ASGIApp = Guard(routed, settings, metrics)
         if settings.allowed_origins:
-            self._guarded = CORSMiddleware(self._guarded, **cross_origin(settings.allowed_origins))
+            # Pages of these origins may also read refusals, so this is outside of the guard.
+            self._guarded = Origins(self._guarded, settings.allowed_origins)
         self.wrong: WrongSettings | None = None
         """Why it could not start."""
 
@@ -101,25 +102,6 @@ def _shares_of(settings: Settings) -> Shares:
         elsewhere = settings.store_url is not None and is_shared(settings.store_url)
     workers = 0 if elsewhere else solver_processes(settings)
     return share_out(settings, service=True, readers=reader_processes(settings), workers=workers)
-
-
-def cross_origin(origins: tuple[str, ...]) -> dict[str, Any]:
-    """Return what pages of these origins may do. They may also read refusals, so this is outside of the guard."""
-    return {
-        "allow_origins": origins,
-        "allow_methods": ("GET", "HEAD", "POST", "DELETE"),
-        "allow_headers": (
-            "Authorization",
-            "Cache-Control",
-            "Content-Type",
-            "Idempotency-Key",
-            "If-None-Match",
-            "Last-Event-ID",
-            "Prefer",
-        ),
-        "expose_headers": ("Age", "ETag", "Location", "Preference-Applied", "Retry-After", "X-Cache"),
-        "max_age": 600,
-    }
 
 
 def create_app(settings: Settings | None = None) -> Application:

@@ -30,6 +30,7 @@ STREAMED = ("/v1/batches",)
 """Bodies that are read in pieces, so that their length does not matter."""
 OPEN_FOLDERS = ("/web/", "/docs/")
 """The page's files, and the documentation."""
+VERSIONS = ("1.0", "1.1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
@@ -106,6 +107,9 @@ class Guard:
 
     def _admit(self, scope: Scope) -> str:
         """Return the owner of what the request makes. Raises Refusal."""
+        if scope["http_version"] not in VERSIONS:
+            text = f"HTTP/{scope['http_version'][:20]} is not spoken here, but HTTP/1.1"
+            raise Refusal(505, HttpCode.MALFORMED_REQUEST, text, headers={"Connection": "close"})
         headers = Headers(scope=scope)
         if scope["path"] not in PROBES:
             if scope["state"].get("is_extra"):

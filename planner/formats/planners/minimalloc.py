@@ -125,7 +125,9 @@ def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
             if cells:
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise bad_input(Code.UNREADABLE, (), f"is not CSV: {error} at line {reader.line_num}") from None
+        is_long = "field limit" in str(error)
+        what = f"a cell has more than {csv.field_size_limit()} characters" if is_long else f"is not CSV: {error}"
+        raise bad_input(Code.UNREADABLE, (), f"{what} at line {reader.line_num}") from None
 
 
 def _header(cells: list[str]) -> tuple[dict[str, int], bool]:

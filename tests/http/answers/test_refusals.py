@@ -285,6 +285,12 @@ def test_a_host_named_in_the_target_counts(service: Served) -> None:
     assert b"forbidden_host" in refused
 
 
+@pytest.mark.parametrize("version", [b"1.2", b"2.0", b"3.7"])
+def test_unknown_versions_of_http_are_refused(service: Served, version: bytes) -> None:
+    answer = exchanged(service, b"GET /healthz HTTP/%s\r\nHost: localhost\r\n\r\n" % version)
+    assert answer.startswith((b"HTTP/1.1 505 ", b"HTTP/1.1 400 ")), answer
+
+
 def test_a_connection_with_two_lengths_is_closed(service: Served) -> None:
     both = b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     answers = exchanged(service, both + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from api.app import cross_origin
 from api.process.metrics import Metrics
 from api.routes.http.guard import Guard
+from api.routes.http.origins import SENT, Origins
 from api.settings import Settings
 
 
@@ -105,4 +105,31 @@ def test_pages_of_allowed_origins_may_send_the_documented_headers() -> None:
         r"`([A-Z][A-Za-z-]+)(?::[^`]*)?`", "\n".join(row.split("|")[1] for row in table.split("\n")[2:])
     )
     assert {"Cache-Control", "Prefer"} <= set(documented)
-    assert set(documented) <= {*cross_origin(())["allow_headers"], "ETag"}
+    assert set(documented) <= {*SENT, "ETag"}
+
+
+PAGES = "https" + "://pages.example"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "named"),
+    [
+        ({"Origin": "https" + "://evil.example"}, "origin"),
+        ({"Access-Control-Request-Method": "PUT"}, "method"),
+        ({"Access-Control-Request-Headers": "x-evil"}, "headers"),
+        ({}, None),
+    ],
+)
+def test_a_browser_that_asks_first_is_refused_as_everybody_is(wanted: dict[str, str], named: str | None) -> None:
+    async def ask() -> httpx.Response:
+        app = Origins(PlainTextResponse("in"), (PAGES,))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
+            headers = {"Origin": PAGES, "Access-Control-Request-Method": "POST", **wanted}
+            return await client.options("http" + "://localhost/x", headers=headers)
+
+    response = asyncio.run(ask())
+    if named is None:
+        assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, PAGES)
+    else:
+        assert response.headers["content-type"] == "application/problem+json"
+        assert (response.json()["code"], response.json()["detail"].rpartition(" ")[2]) == ("forbidden_origin", named)

@@ -123,6 +123,11 @@ def test_a_bad_file_is_refused(data: bytes, code: str) -> None:
     assert refusal(data, name="problem.CSV").findings[0].code == code
 
 
+def test_a_cell_that_is_too_long_is_refused_with_its_line() -> None:
+    [finding] = refusal(csv("id,lower,upper,size", "a,0,1,1", "b" * 200_000 + ",0,1,1")).findings
+    assert (finding.code, finding.message) == ("unreadable", "a cell has more than 131072 characters at line 3")
+
+
 def test_many_bad_rows_are_counted() -> None:
     error = refusal(csv("id,lower,upper,size", *["a,0,3,x"] * 5000))
     assert (len(error.findings), error.more) == (20, 4980)
