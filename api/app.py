@@ -29,8 +29,7 @@ from .process.garbage import forget_frames
 from .process.memory_budget import Shares, reader_processes, share_out, solver_processes
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies, write
-from .routes.http.guard import OPEN_PATHS, Guard
-from .routes.http.origins import Origins
+from .routes.http.guard import OPEN_PATHS, Guard, Origins
 from .routes.http.sending import answer
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import HttpCode, Refusal, too_busy, too_large
@@ -31,6 +33,18 @@ STREAMED = ("/v1/batches",)
 OPEN_FOLDERS = ("/web/", "/docs/")
 """The page's files, and the documentation."""
 VERSIONS = ("1.0", "1.1")
+PAGES_METHODS = ("GET", "HEAD", "POST", "DELETE")
+PAGES_SEND = (
+    "Authorization",
+    "Cache-Control",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-None-Match",
+    "Last-Event-ID",
+    "Prefer",
+)
+PAGES_READ = ("Age", "ETag", "Location", "Preference-Applied", "Retry-After", "X-Cache")
+"""What pages of allowed origins may do, send, and read."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]*)(?::[0-9]{0,5})?")
@@ -213,3 +227,19 @@ def urlsplit_host(origin: str) -> str | None:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
         return None
+
+
+class Origins(CORSMiddleware):
+    """Lets pages of these origins send what this service takes, and read its answers."""
+
+    def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
+        super().__init__(app, origins, PAGES_METHODS, PAGES_SEND, expose_headers=PAGES_READ, max_age=600)
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:
+            return response
+        named = bytes(response.body).decode().removeprefix("Disallowed CORS ")
+        text = f"pages may not send this from there (allowed_origins); refused: {named}"
+        kept = {name: response.headers[name] for name in response.headers if not name.startswith("content-")}
+        return answer(Refusal(response.status_code, HttpCode.FORBIDDEN_ORIGIN, text, headers=kept))
