@@ -70,6 +70,13 @@ def of_onnx(source: Source, **_: Any) -> Contents:
     return _contents(operators, len(sizes), sum(sizes))
 
 
+def of_vela(source: Source, **_: Any) -> Contents:
+    """Return the contents of Vela's log besides what it plans: what is only read."""
+    from .dumps.vela import constants
+
+    return _contents(Counter(), *constants(source))
+
+
 def own_peak(problem: Problem) -> int | None:
     """Return the sum of the memories' peaks with the file's own places; None unless every buffer has one."""
     ends: dict[str, int] = {}

@@ -13,7 +13,7 @@ from solvers.model.instance import Ints
 from ...checks.report import Place, bad_input
 from ...model.columns import BufferColumns, ids
 from ...model.errors import Code
-from ...model.problem import Buffer, Colocation, Constraints, Interval
+from ...model.problem import Buffer, Colocation, Constraints, Interval, Pool
 
 MOST_PAIRS = 5_000_000
 """The most pairs of buffers examined for sharing."""
@@ -31,6 +31,10 @@ class OwnPlan:
     def add(self, pool: str, offset: int, size: int) -> None:
         self.ends[pool] = max(self.ends.get(pool, 0), offset + size)
         self.steps[pool] = gcd(self.steps.get(pool, 0), offset)
+
+    def pools(self, most: int) -> tuple[Pool, ...]:
+        """Return the memories, with the alignment that all its places keep, at most this one."""
+        return tuple(Pool(name, alignment=gcd(most, step)) for name, step in self.steps.items())
 
     def __str__(self) -> str:
         return f"{sum(self.ends.values())} bytes"

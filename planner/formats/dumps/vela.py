@@ -1,11 +1,15 @@
-"""The plans that Vela prints (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends."""
+"""The plans that Vela prints (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends.
+
+Vela prints `Allocation, memory Sram, …`; with its older core (--debug-force-legacy-core) `Tensor Allocation for mem_area Sram, …`, and the purpose of each
+tensor. Other tables hold what is only read (weights, command streams), which is not planned.
+"""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,62 +19,107 @@ from ...facts.names import Names
 from ...model.columns import BufferColumns
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Problem
 from ..text.lines import lines, require_any, times, whole
+from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
     from ..documents import Source
 
-MARK = b"Tensor Allocation for mem_area "
-SAMPLE = "0 - 1: 0x0 - 0x40: 64: 64: FeatureMap: NHWC: name"
-_HEAD = re.compile(r"Tensor Allocation for mem_area (\w{1,64})")
-_ROW = re.compile(
+ALIGNMENT = 16
+"""The alignment of all tensors, unless Vela is told another."""
+SAMPLE = "0 - 1: 0x0 - 0x40: 64: 64: NHWC: name"
+_HEAD = re.compile(r"Allocation, memory (?P<new>\w{1,64})|Tensor Allocation for (?:mem_area (?P<old>\w{1,64}))?")
+_READ_ONLY = re.compile(r"\b(?:Permanent_[NC]PU|ReadOnly)\b")
+_OTHERS = "_flash"
+"""How the older core names a tensor that holds all those of another table."""
+_END = "Allocation Peak"
+"""Begins the line below a table."""
+_ROW = (
     r"\s*(?P<first>\S{1,40}) - \s*(?P<last>\S{1,40}): \s*(?P<start>0x\S{1,40}) - \s*(?P<end>0x\S{1,40}): "
-    r"\s*(?P<size>\S{1,40}): \s*\S{1,40}: (?P<purpose>[^:]{1,40}): [^:]{1,40}: (?P<name>.*)"
+    r"\s*(?P<size>\S{1,40}): \s*\S{1,40}: "
 )
+_NEW = re.compile(_ROW + r"[^:]{1,40}: (?P<name>.*)")
+_OLD = re.compile(_ROW + r"(?P<purpose>[^:]{1,40}): [^:]{1,40}: (?P<name>.*)")
+
+
+class _Row(NamedTuple):
+    """A tensor, in the words of the log."""
+
+    memory: str | None
+    """None: it is only read."""
+    line: int
+    match: re.Match[str]
+
+    def size(self, report: Report) -> int:
+        return whole(self.match["size"], self.line, "the size", report)
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem that was planned, with each table a memory; addresses are hints. Tensors of one address and lifetime are one buffer."""
     report = Report()
-    pools: list[Pool] = []
-    buffers = Gathered()
+    buffers, own = Gathered(), OwnPlan()
     tops = array("q")
     """The end address of each, for which -1 stands if it is none."""
-    tables, tensors = Names(mark="#", first=2), Names(mark="#", first=2)
-    for number, line in lines(source.data):
-        head = _HEAD.search(line)
-        if head is not None:
-            pools.append(Pool(tables.new(head[1])))
+    tensors = Names(mark="#", first=2)
+    for row in _rows(source.data, report):
+        if row.memory is None:
             continue
-        match = _ROW.fullmatch(line) if pools else None
-        if match is None:
-            if pools and " - " in line and "0x" in line and "Start Time" not in line and "Bytes" not in line:
-                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
-            continue
-        first, last, start, end, size, purpose, name = match.groups()
-        name = tensors.new(name.strip()[:1000] or "tensor")
+        first, last, start, end = row.match.group("first", "last", "start", "end")
+        size, hint = row.size(report), whole(start, row.line, "the address", report)
         buffer = Buffer(
-            name,
-            whole(size, number, "the size", report),
-            live=(times(first, last, number, report),),
-            pools=(pools[-1].name,),
-            hint=whole(start, number, "the address", report),
-            kind=purpose.strip(),
+            tensors.new(row.match["name"].strip()[:1000] or "tensor"),
+            size,
+            live=(times(first, last, row.line, report),),
+            pools=(row.memory,),
+            hint=hint,
+            kind=(row.match.groupdict().get("purpose") or "").strip() or None,
         )
         buffers.add(buffer)
+        own.add(row.memory, hint, size)
         tops.append(_number(end))
-        if report.is_full:
-            break
     report.raise_if_any()
     require_any(buffers, SAMPLE)
     del tensors
+    pools = own.pools(ALIGNMENT)
     every = buffers.all(pools)
     colocations = tuple(_alike(every, tops))
     every = every.kept() if colocations and isinstance(every, BufferColumns) else every
     constraints = Constraints(colocations=colocations)
-    problem = Problem(every, tuple(pools), constraints, name="Vela's own plan", lifetimes=Lifetimes.HALF_OPEN)
-    return sound_as_read(problem), ()
+    name = f"Vela's own plan: {own}"
+    return sound_as_read(Problem(every, pools, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
+
+
+def constants(source: Source) -> tuple[int, int]:
+    """Return the number of tensors that are only read, and their bytes."""
+    report = Report()
+    read_only = (row for row in _rows(source.data, report) if row.memory is None)
+    sizes = [row.size(report) for row in read_only if not row.match["name"].endswith(_OTHERS)]
+    return len(sizes), sum(sizes)
+
+
+def _rows(data: bytes, report: Report) -> Iterator[_Row]:
+    """Yield every tensor of every table."""
+    memories = Names(mark="#", first=2)
+    memory: str | None = None
+    shape: re.Pattern[str] | None = None
+    """What the table's lines look like; None between tables."""
+    for number, line in lines(data):
+        head = _HEAD.search(line)
+        if head is not None:
+            name = head["new"] or head["old"]
+            memory = None if name is None or _READ_ONLY.search(line) else memories.new(name)
+            shape = _OLD if head["old"] else _NEW
+        elif line.startswith(_END):
+            shape = None
+        elif shape is not None:
+            match = shape.fullmatch(line)
+            if match is not None:
+                yield _Row(memory, number, match)
+            elif " - " in line and "0x" in line:
+                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
+        if report.is_full:
+            return
 
 
 def _number(address: str) -> int:

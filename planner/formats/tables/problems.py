@@ -172,10 +172,11 @@ FORMATS: dict[str, Format] = {
             "Vela's --verbose-allocation",
             (".log",),
             (LOG,),
-            lambda source: b"Tensor Allocation for mem_area " in source.data,
+            lambda source: b"Allocation, memory " in source.data or b"Tensor Allocation for mem_area " in source.data,
             "planner.formats.dumps.vela:read",
             examples.VELA,
             Memory(5, 5, besides=3),
+            contents="planner.formats.contents:of_vela",
         ),
         Format(
             "torch-snapshot",

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from planner import plan, read_problem, verify
+from planner import plan, read_problem
 from planner.formats import FORMATS
 from planner.formats.dumps.chrome import write
 from planner.model.errors import BadInput
-from planner.model.problem import Colocation, Problem
+from planner.model.problem import Problem
 from tests.planner.formats.models.onnx.models import inside, number
-
-VELA = FORMATS["vela-log"].example
 
 
 def read(data: str | bytes, name: str | None = None) -> Problem:
@@ -41,33 +39,6 @@ def test_a_plan_of_tflite_micro_is_found_among_other_lines_and_counts_once() -> 
     assert refused("x first_used=", "tflm-log") == ("invalid_value", "/lines/1")
     assert refused("nothing", "tflm-log")[0] == "missing_field"
     assert refused(row.format("0", 0, 64, 0, 3, 1), "tflm-log") == ("interval_reversed", "/lines/1")
-
-
-def test_tables_of_vela_are_memories_and_fused_tensors_one_piece() -> None:
-    second = VELA.replace("Sram", "Dram").replace(" a\n", " c\n").replace(" b\n", " b\n")
-    fused = VELA.splitlines()[3].replace(": a", ": fused")
-    problem = read(VELA + fused + "\n" + second)
-    assert [pool.name for pool in problem.pools] == ["Sram", "Dram"]
-    assert lives(problem) == {
-        "a": ((0, 2),),
-        "b": ((1, 3),),
-        "fused": ((0, 2),),
-        "c": ((0, 2),),
-        "b#2": ((1, 3),),
-    }
-    found = plan(problem)
-    assert (found.peak, verify(problem, found)) == (192, ())
-
-
-@pytest.mark.parametrize("count", [9, 5_000])
-def test_a_tensor_of_vela_may_write_its_addresses_in_another_way(count: int) -> None:
-    row = "{} - {}: {} - {}: 64: 64: FeatureMap: NHWC: t{}"
-    rows = [row.format(i, i + 1, "0x0", "0x40", i) for i in range(count)]
-    again = row.format(3, 4, "0x00", "0x040", "again")
-    later = row.format(3, 4, "0x00", "0x080", "larger")
-    problem = read("\n".join([*VELA.splitlines()[:3], *rows, again, later]), "vela-log")
-    assert problem.constraints.colocations == (Colocation("tagain", "t3", 0),)
-    assert [buffer.id for buffer in problem.buffers][-3:] == [f"t{count - 1}", "tagain", "tlarger"]
 
 
 def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
