@@ -1,17 +1,18 @@
-"""Groups of buffers that colocations tie together: which buffers move together, and at which distance."""
+"""Groups of buffers that colocations tie together: which buffers move together, at which distance, and what the alignment of memories means for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from math import gcd
+from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
 
 from solvers.model.instance import ADDRESS_LIMIT, Ints
 
-from ..model.problem import BufferId, Colocation
+from ..model.problem import BufferId, Colocation, Pool, Problem
 
 FOREST = 256
 """With this many colocations or more, they are processed in arrays."""
@@ -148,3 +149,27 @@ def joined(rules: Iterable[Congruence]) -> Congruence | None:
             return None
         whole = both
     return whole
+
+
+def eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:
+    """Return the pools with alignments that hold inside tensors too, and the alignment that all other tensors get instead.
+
+    A pool's alignment is meant for what is allocated there, not for a slice at offset 8 of it.
+    """
+    inner = gcd(*(colocation.offset for colocation in colocations))
+    easy = tuple(replace(pool, alignment=gcd(pool.alignment, inner)) for pool in pools)
+    raised = [pool.alignment for pool, other in zip(pools, easy, strict=True) if pool.alignment != other.alignment]
+    return easy, lcm(*raised)
+
+
+def aligned(problem: Problem, alignment: int) -> Problem:
+    """Return the problem with memories of this alignment in place of their own. Buffers keep theirs, and what lies inside others its place."""
+    colocations = problem.constraints.colocations
+    pools, raised = eased([replace(pool, alignment=alignment) for pool in problem.pools], colocations)
+    if raised == 1:
+        return replace(problem, pools=pools)
+    inside = {colocation.buffer for colocation in colocations}
+    buffers = tuple(
+        each if each.id in inside else replace(each, alignment=lcm(each.alignment, raised)) for each in problem.buffers
+    )
+    return replace(problem, pools=pools, buffers=buffers)

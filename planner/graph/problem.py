@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from math import gcd, lcm
+from math import lcm
 
 from ..checks.report import Place, Report, bad_input, quoted
 from ..checks.values import check_allowed_pools
+from ..facts.colocation import eased
 from ..model.deadline import PREPARING, in_time
 from ..model.errors import Code, echo
-from ..model.problem import BufferId, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
+from ..model.problem import BufferId, Constraints, Fixed, Lifetimes, Pool, Problem
 from .aliases.places import Places
 from .aliases.rules import PASSES, Facts, Refusal, apply
 from .buffers import Gathered
@@ -204,7 +205,7 @@ def _is_planned(tensor: Tensor, options: GraphOptions) -> bool:
 
 def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, pinned: dict[BufferId, str]) -> Problem:
     colocations = facts.places.colocations(facts.outside)
-    eased, raised = _eased(pools, colocations)
+    easy, raised = eased(pools, colocations)
     inside = {colocation.buffer for colocation in colocations}
     made = Gathered(keeps=len(pools) > 1 or bool(colocations))
     for id_, tensor in in_time(flow.tensors.items(), PREPARING, "tensor"):
@@ -218,15 +219,4 @@ def _problem(name: str | None, flow: Flow, pools: Sequence[Pool], facts: Facts, 
             )
     constraints = Constraints(colocations=colocations)
     steps = flow.steps_named()
-    return Problem(made.buffers(), eased, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps)
-
-
-def _eased(pools: Sequence[Pool], colocations: Sequence[Colocation]) -> tuple[tuple[Pool, ...], int]:
-    """Return the pools with alignments that hold inside tensors too, and the alignment that all other tensors get instead.
-
-    A pool's alignment is meant for what is allocated there, not for a slice at offset 8 of it.
-    """
-    inner = gcd(*(colocation.offset for colocation in colocations))
-    eased = tuple(replace(pool, alignment=gcd(pool.alignment, inner)) for pool in pools)
-    raised = [pool.alignment for pool, easy in zip(pools, eased, strict=True) if pool.alignment != easy.alignment]
-    return eased, lcm(*raised)
+    return Problem(made.buffers(), easy, constraints, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps)

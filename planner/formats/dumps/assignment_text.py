@@ -15,6 +15,7 @@ from ...model.numbered import Numbered
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 from ...model.texts import GatheredTexts
 from ..text.lines import lines, require_any, times, whole
+from .buffer_assignment import ALIGNMENT
 from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, t
         own.add(pool, offset, size)
     del taken
     spans.clear()
-    pools = tuple(Pool(name) for name in own.ends or ("memory",))
+    pools = own.pools(ALIGNMENT)
     every, rules = tied(buffers.all(pools), ("lines",))
     problem = Problem(every, pools, rules, name=f"XLA's own plan: {own}", lifetimes=Lifetimes.HALF_OPEN)
     text = f"{unknown} values have no live range, and are needed throughout"

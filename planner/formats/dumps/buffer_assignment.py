@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
+from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,11 +18,15 @@ from ...model.gathered import Gathered
 from ...model.numbered import Numbered
 from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.protobuf import VARINT, Part, message
+from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
     from ..documents import Source
 
 ALLOC, FREE, SHARE = range(3)
+ALIGNMENT = 256
+"""XLA's on GPUs; on processors it is 64."""
+NOWHERE = -1
 ENTRIES, BYTES_AN_ENTRY = 1 << 16, 32
 """The buffers and events that any file may have, and the bytes per further one; XLA's own entries take two or three times as many."""
 
@@ -82,7 +87,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     if not traces:
         text = "it has no heap simulator trace, so it is not known what is needed when"
         raise bad_input(Code.MISSING_FIELD, ("heap_simulator_traces",), text)
-    return sound_as_read(_problem(logical, traces, most)), ()
+    return sound_as_read(_problem(logical, traces, most, assignment)), ()
 
 
 def _require_few(count: int, most: int, at: int) -> None:
@@ -147,7 +152,7 @@ def _events(part: Part) -> Iterator[_Event]:
         yield _Event(kind, buffer, shared)
 
 
-def _problem(logical: _Logical, traces: list[Part], most: int) -> Problem:
+def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part) -> Problem:
     simulated = _Simulated(logical)
     count = len(logical) + len(traces)
     for number, part in enumerate(traces):
@@ -165,15 +170,55 @@ def _problem(logical: _Logical, traces: list[Part], most: int) -> Problem:
         own = logical.names[logical.row(id_)]
         return own if own and own not in twice else f"{own}#{id_}".lstrip("#")
 
-    buffers = Gathered()
+    places = assignment.passing(lambda part: _Places(part, logical))
+    for id_, _ in live():
+        row = logical.row(id_)
+        places.use(row, logical.colors.get(row, 0))
+    buffers, own = Gathered(), OwnPlan()
     for id_, spans in live():
         row = logical.row(id_)
-        pool = pools[logical.colors.get(row, 0)]
-        buffers.add(Buffer(name(id_), logical.sizes[row], live=merged(spans), pools=(pool,)))
+        color = logical.colors.get(row, 0)
+        pool, hint = pools[color], places.of(row, color)
+        buffers.add(Buffer(name(id_), logical.sizes[row], live=merged(spans), pools=(pool,), hint=hint))
+        if hint is not None:
+            own.add(pool, hint, logical.sizes[row])
     there = {id_ for id_, _ in live()} if shared else set()
     colocations = tuple(Colocation(name(id_), name(to), 0) for id_, to in sorted(shared.items()) if to in there)
-    made = tuple(Pool(pool) for pool in pools.values())
-    return Problem(buffers.all(made), made, Constraints(colocations=colocations), lifetimes=Lifetimes.HALF_OPEN)
+    made = tuple(Pool(pool, alignment=gcd(ALIGNMENT, own.steps.get(pool, 1))) for pool in pools.values())
+    title = f"XLA's own plan: {own}" if len(own.ends) == len(pools) else None
+    rules = Constraints(colocations=colocations)
+    return Problem(buffers.all(made), made, rules, name=title, lifetimes=Lifetimes.HALF_OPEN)
+
+
+class _Places:
+    """Where XLA put the logical buffers. Those of a colour have places only if all are in one allocation."""
+
+    def __init__(self, assignment: Part, logical: _Logical) -> None:
+        self._home, self._at = (array("q", (NOWHERE,)) * len(logical) for _ in range(2))
+        """The allocation of each row, and its place there."""
+        self._used: dict[int, set[int]] = {}
+        """By colour: the allocations of its buffers."""
+        number = 0
+        for field in assignment.fields():
+            if field.number != 3:
+                continue
+            for each in field.part.fields():
+                if each.number != 9:
+                    continue
+                assigned = {inner.number: inner for inner in each.part.fields()}
+                id_, at = (assigned[n].signed if n in assigned else 0 for n in (1, 2))
+                if id_ in logical and 0 <= at <= MAX_ADDRESS:
+                    row = logical.row(id_)
+                    self._home[row], self._at[row] = number, at
+            number += 1
+
+    def use(self, row: int, color: int) -> None:
+        """Record that a buffer is planned."""
+        self._used.setdefault(color, set()).add(self._home[row])
+
+    def of(self, row: int, color: int) -> int | None:
+        used = self._used[color]
+        return self._at[row] if len(used) == 1 and NOWHERE not in used else None
 
 
 def _twice(names: Iterable[str]) -> set[str]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from math import gcd, prod
+from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks import sound_as_read
@@ -15,7 +16,7 @@ from ...checks.report import Place, bad_input
 from ...facts.names import Names
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import MAX_ADDRESS, Buffer, Interval, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, Interval, Lifetimes, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
 from .shared_places import OwnPlan, tied
 
@@ -75,10 +76,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     for i, plan in enumerate(plans):
         method = methods.new(plan.text(0, "name") or f"method{i}")
         begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own)
-    pools = tuple(Pool(name, alignment=gcd(ALIGNMENT, step)) for name, step in sorted(own.steps.items()))
+    pools = tuple(sorted(own.pools(ALIGNMENT, "memory 1"), key=attrgetter("name")))
     every, rules = tied(buffers.all(pools), ("execution_plan",))
     name = f"ExecuTorch's own plan: {own}"
-    problem = Problem(every, pools or (Pool("memory 1"),), rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
+    problem = Problem(every, pools, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
     return sound_as_read(problem), ()
 
 

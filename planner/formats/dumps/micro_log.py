@@ -9,13 +9,16 @@ from ...checks import sound_as_read
 from ...checks.report import Report
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import Buffer, Lifetimes, Problem
 from ..text.lines import lines, require_any, times, whole
+from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
     from ..documents import Source
 
 MARK = b"first_used="
+ARENA, ALIGNMENT = "arena", 16
+"""The memory, and what TFLite Micro aligns all tensors in it to."""
 SAMPLE = "a (id=0): size=64, offset=0, first_used=0 last_used=1"
 _ROW = re.compile(
     r"\(id=(?P<id>[^)]{1,40})\): size=(?P<size>\S{1,40}), offset=(?P<offset>\S{1,40}), "
@@ -27,7 +30,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem that was planned; the log's offsets are hints. A line printed twice counts once."""
     report = Report()
     buffers, rows = Gathered(), dict[str, int]()
-    peak = 0
+    own = OwnPlan()
     for number, line in lines(source.data):
         if "first_used=" not in line:
             continue
@@ -46,12 +49,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         elif buffers.row(before) != buffer:
             text = f"line {number}: buffer {id_} was something else before"
             report.add(Code.DUPLICATE_ID, ("lines", number), text)
-        peak = max(peak, (place or 0) + bytes_)
+        own.add(ARENA, place or 0, bytes_)
         if report.is_full:
             break
     report.raise_if_any()
     require_any(rows, SAMPLE)
-    name = f"TFLite Micro's own plan: {peak} bytes"
-    pools = (Pool("arena"),)
+    name = f"TFLite Micro's own plan: {own}"
+    pools = own.pools(ALIGNMENT)
     rows.clear()
     return sound_as_read(Problem(buffers.all(), pools, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()

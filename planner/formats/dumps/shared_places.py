@@ -32,9 +32,10 @@ class OwnPlan:
         self.ends[pool] = max(self.ends.get(pool, 0), offset + size)
         self.steps[pool] = gcd(self.steps.get(pool, 0), offset)
 
-    def pools(self, most: int) -> tuple[Pool, ...]:
-        """Return the memories, with the alignment that all its places keep, at most this one."""
-        return tuple(Pool(name, alignment=gcd(most, step)) for name, step in self.steps.items())
+    def pools(self, most: int, otherwise: str = "memory") -> tuple[Pool, ...]:
+        """Return the memories, with the alignment that all its places keep, at most this one; one of another name if there are none."""
+        found = tuple(Pool(name, alignment=gcd(most, step)) for name, step in self.steps.items())
+        return found or (Pool(otherwise, alignment=most),)
 
     def __str__(self) -> str:
         return f"{sum(self.ends.values())} bytes"

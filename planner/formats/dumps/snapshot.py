@@ -7,6 +7,7 @@ throughout. Only JSON is read. The pickle that PyTorch writes can run code when 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks import sound_as_read
@@ -27,6 +28,8 @@ ACTIONS = frozenset(("alloc", *ENDS, *GROWS, *SHRINKS, *OTHERS))
 USED = ("active_allocated", "active_awaiting_free", "active_pending_free")
 STATES = frozenset((*USED, "inactive"))
 MOST_DEVICES = 1024
+ALIGNMENT = 512
+"""What PyTorch's allocator aligns all blocks to."""
 
 
 class _Piece(NamedTuple):
@@ -65,28 +68,30 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         if not isinstance(events, list):
             report.add(Code.WRONG_TYPE, ("device_traces", device), "must be a list of events")
         elif events or device in held:
-            pool = Pool(f"device {device}")
-            pools.append(pool)
-            trace = _Trace(f"{device}/" if devices > 1 else "", ("device_traces", device), report, pool, buffers)
+            name = f"device {device}"
+            trace = _Trace(f"{device}/" if devices > 1 else "", ("device_traces", device), report, name, buffers)
             trace.follow(events, held.get(device, NOTHING))
+            pools.append(Pool(name, alignment=gcd(ALIGNMENT, trace.step)))
             reserved += trace.reserved
     report.raise_if_any()
-    name = f"PyTorch's own allocator: {reserved} bytes" if reserved > 0 else None
+    title = f"PyTorch's own allocator: {reserved} bytes" if reserved > 0 else None
     used = tuple(pools) or (Pool("device 0"),)
     every = buffers.all(used)
-    return sound_as_read(Problem(every, used, name=name, lifetimes=Lifetimes.HALF_OPEN)), ()
+    return sound_as_read(Problem(every, used, name=title, lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
 class _Trace:
     """The history of one device."""
 
-    def __init__(self, prefix: str, place: Place, report: Report, pool: Pool, buffers: Gathered) -> None:
+    def __init__(self, prefix: str, place: Place, report: Report, pool: str, buffers: Gathered) -> None:
         """`buffers` receives what was in use."""
         self._prefix, self._place, self._report = prefix, place, report
-        self._pools, self._buffers = (pool.name,), buffers
+        self._pools, self._buffers = (pool,), buffers
         self._count = 0
         self.reserved = 0
         """The most that the allocator held at a time."""
+        self.step = 0
+        """The largest number of which all addresses are multiples; 0 if all are 0."""
 
     def follow(self, events: list[Any], held: _Held) -> None:
         """Replay the events, up to what is held at the end."""
@@ -110,6 +115,7 @@ class _Trace:
         end = max(len(events), 1)
         for piece in begun.values():
             self._add(piece, end)
+        self.step = gcd(self.step, *held.used)
         for address, (size, label) in held.used.items():
             if address not in begun:
                 self._add(self._piece(size, 0, label), end)
@@ -121,6 +127,7 @@ class _Trace:
         if address in begun:
             text = f"there is something at address {address:#x} already"
             self._report.add(Code.DUPLICATE_ID, (*place, "addr"), text)
+        self.step = gcd(self.step, address)
         begun[address] = self._piece(_number(event, "size", place, self._report), step, _label(event))
 
     def _end(self, event: dict[str, Any], step: int, begun: dict[int, _Piece]) -> None:

@@ -66,7 +66,7 @@ Start Time -   End Time: Start Addr -   End Addr: Tensor Size: Memory Usage: Pur
          1 -          2:       0x40 -       0x60:          32:           96: FeatureMap  : NHWC              : b
 """
 SNAPSHOT = """{"segments": [], "device_traces": [[
-  {"action": "alloc", "addr": 4096, "size": 64}, {"action": "alloc", "addr": 8192, "size": 32}, {"action": "free_completed", "addr": 4096, "size": 64}
+  {"action": "alloc", "addr": 4096, "size": 64}, {"action": "alloc", "addr": 4160, "size": 32}, {"action": "free_completed", "addr": 4096, "size": 64}
 ]]}
 """
 CHROME = """{"traceEvents": [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import Source
-from .settings import NOTHING, Setting
+from .settings import ALIGNMENT, NOTHING, Setting
 
 if TYPE_CHECKING:
     from ...model.problem import Problem
@@ -84,8 +85,10 @@ class Format(NamedTuple):
 
     def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
         """Return the same with sizes as written."""
-        problem, warnings = found(self.reader)(source, **self.arguments)
-        return problem, warnings
+        for_reader = {name: value for name, value in self.arguments.items() if name != ALIGNMENT.name}
+        problem, warnings = found(self.reader)(source, **for_reader)
+        alignment = self.arguments.get(ALIGNMENT.name)
+        return (problem if alignment is None else _aligned(problem, alignment)), warnings
 
     def contained(self, source: Source) -> Contents | None:
         """Return the contents besides the problem; None if there are none. Raises BadInput."""
@@ -97,6 +100,17 @@ class Format(NamedTuple):
         assert self.writer is not None, f"{self.name} is read only"
         written: bytes = found(self.writer)(problem)
         return written
+
+
+def _aligned(found: Problem | ShapedProblem, alignment: int) -> Problem | ShapedProblem:
+    """Return the problem with memories of this alignment."""
+    from ...checks import sound_as_read
+    from ...facts.colocation import aligned
+    from ...model.problem import Problem
+
+    if isinstance(found, Problem):
+        return sound_as_read(aligned(found, alignment))
+    return replace(found, largest=sound_as_read(aligned(found.largest, alignment)))
 
 
 def found(path: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from ...model.errors import Code
 from ..documents import Source
 from . import examples, signs
 from .format import CSV, JSON, LINES, LOG, Format, Memory
-from .settings import Setting, parsed_settings
+from .settings import ALIGNMENT, Setting, parsed_settings
 
 IN_PLACE = Setting(
     "in_place",
@@ -135,6 +135,7 @@ FORMATS: dict[str, Format] = {
                     ("tflm",),
                 ),
                 IN_PLACE,
+                ALIGNMENT,
             ),
         ),
         Format(
@@ -155,6 +156,7 @@ FORMATS: dict[str, Format] = {
                     metavar="NAME=SIZE",
                 ),
                 IN_PLACE,
+                ALIGNMENT,
             ),
         ),
         Format(
@@ -166,6 +168,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.micro_log:read",
             examples.MICRO_LOG,
             Memory(5, 5, besides=3),
+            settings=(ALIGNMENT,),
         ),
         Format(
             "vela-log",
@@ -177,6 +180,7 @@ FORMATS: dict[str, Format] = {
             examples.VELA,
             Memory(5, 5, besides=3),
             contents="planner.formats.contents:of_vela",
+            settings=(ALIGNMENT,),
         ),
         Format(
             "torch-snapshot",
@@ -187,6 +191,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.snapshot:read",
             examples.SNAPSHOT,
             Memory(6, 6),
+            settings=(ALIGNMENT,),
         ),
         Format(
             "st-edge-ai",
@@ -208,6 +213,7 @@ FORMATS: dict[str, Format] = {
             examples.CHROME,
             Memory(7, 6),
             "planner.formats.dumps.chrome:write",
+            settings=(ALIGNMENT,),
         ),
         Format(
             "executorch",
@@ -219,6 +225,7 @@ FORMATS: dict[str, Format] = {
             examples.EXECUTORCH,
             Memory(7, 4, besides=2),
             is_text=False,
+            settings=(ALIGNMENT,),
         ),
         Format(
             "xla",
@@ -230,6 +237,7 @@ FORMATS: dict[str, Format] = {
             examples.XLA,
             Memory(8, 2, besides=2),
             is_text=False,
+            settings=(ALIGNMENT,),
         ),
         Format(
             "xla-text",
@@ -240,6 +248,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
             Memory(6, 6, besides=2),
+            settings=(ALIGNMENT,),
         ),
         Format(
             "xla-memory-space",
@@ -250,6 +259,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
             Memory(8, 8, besides=2),
+            settings=(ALIGNMENT,),
         ),
         Format(
             "idealloc",

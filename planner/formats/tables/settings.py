@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
+from ...model.problem import MAX_ADDRESS
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -21,18 +22,39 @@ class Setting(NamedTuple):
     """The allowed words."""
     metavar: str | None = None
     """Stands for any other text, and the setting may be repeated. Without this and without words, the setting is present or absent."""
+    most: int | None = None
+    """The text is one whole number from 1 to this."""
 
     def read(self, values: Sequence[str]) -> Any:
         """Return the reader's argument. Raises BadInput."""
-        if self.metavar is not None:
+        if self.metavar is not None and self.most is None:
             return tuple(values)
         for value in values:
-            if value not in (self.words or ("",)):
+            if self.most is not None:
+                self._require_number(value)
+            elif value not in (self.words or ("",)):
                 known = f"be one of {', '.join(self.words)}" if self.words else "have no value"
                 raise bad_input(Code.INVALID_OPTION, (), f"{self.name} must {known}, not {quoted(value)}")
         if len(values) > 1:
             raise bad_input(Code.INVALID_OPTION, (), f"{self.name} is given {len(values)} times")
+        if self.most is not None:
+            return int(values[0])
         return values[0] if self.words else True
+
+    def _require_number(self, text: str) -> None:
+        is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(self.most))
+        if not is_number or not 1 <= int(text) <= (self.most or 0):
+            message = f"{self.name} must be a whole number from 1 to {self.most}, not {quoted(text)}"
+            raise bad_input(Code.INVALID_OPTION, (), message)
+
+
+ALIGNMENT = Setting(
+    "alignment",
+    "Of models and dumps of other tools: every address is a multiple of this.",
+    metavar="BYTES",
+    most=MAX_ADDRESS,
+)
+"""Read by the format, for all readers."""
 
 
 def parsed_settings(name: str, settings: Sequence[Setting], text: str) -> Mapping[str, Any]:

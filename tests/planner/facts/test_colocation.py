@@ -11,7 +11,7 @@ import pytest
 
 from planner.checks import check
 from planner.facts import colocation
-from planner.facts.colocation import FAR, Congruence, forest_of, groups, joined
+from planner.facts.colocation import FAR, Congruence, aligned, forest_of, groups, joined
 from planner.model.plan import PlanStatus
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.planning.options.options import Options
@@ -138,3 +138,25 @@ def test_a_block_that_could_only_lie_above_all_addresses_fits_nowhere() -> None:
     nearly = replace(problem, constraints=Constraints(colocations=tuple(replace(tie, offset=0) for tie in tied)))
     assert verify(nearly, plan(nearly, Options(workers=1))) == ()
     assert Blocks(nearly, 1 << 20).block(0).rule.modulus < FAR * 3000
+
+
+TWO = (Buffer("a", 100, live=((0, 2),)), Buffer("b", 40, 8, live=((1, 3),)))
+
+
+def test_memories_get_the_alignment_and_buffers_keep_theirs() -> None:
+    problem = Problem(TWO, (Pool("fast", 4096, 4), Pool("slow")))
+    made = aligned(problem, 64)
+    assert [pool.alignment for pool in made.pools] == [64, 64]
+    assert (made.buffers, made.pools[0].size) == (problem.buffers, 4096)
+    assert [pool.alignment for pool in aligned(made, 2).pools] == [2, 2]
+
+
+def test_what_lies_inside_another_buffer_is_not_moved() -> None:
+    inside = Buffer("inside", 20, 4, live=((1, 2),))
+    problem = Problem((*TWO, inside), (Pool("arena"),), Constraints(colocations=(Colocation("inside", "a", 12),)))
+    made = aligned(problem, 64)
+    assert check(made) == ()
+    found = plan(made)
+    where = {place.id: place.offset for place in found.placements}
+    assert verify(made, found) == ()
+    assert (where["a"] % 64, where["b"] % 64, where["inside"] - where["a"]) == (0, 0, 12)

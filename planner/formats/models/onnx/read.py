@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from ....planning.shapes.shaped import ShapedProblem
     from ...documents import Source
 
-POOLS = (Pool("arena"),)
+ALIGNMENT = 64
+"""The alignment of every tensor in ONNX Runtime, on processors."""
+POOLS = (Pool("arena", alignment=ALIGNMENT),)
 
 
 class OnnxProgram(NamedTuple):

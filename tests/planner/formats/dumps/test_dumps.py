@@ -88,6 +88,25 @@ def test_values_shared_by_the_heap_simulator_are_one_piece() -> None:
     assert refused(logical(1, 64) + events((1, 1, 0)), "xla")[0] == "unknown_buffer"
 
 
+def assigned(size: int, *rows: tuple[int, int]) -> bytes:
+    return inside(3, number(2, size) + b"".join(inside(9, number(1, id_) + number(2, at)) for id_, at in rows))
+
+
+def test_places_of_an_assignment_become_hints_and_its_alignment() -> None:
+    made = (
+        logical(1, 64) + logical(2, 4) + logical(3, 4) + assigned(8, (9, 0)) + assigned(196, (1, 0), (2, 64), (3, 192))
+    )
+    made += events((0, 1, 0), (0, 2, 0), (0, 3, 0))
+    problem = read(made)
+    assert [buffer.hint for buffer in problem.buffers] == [0, 64, 192]
+    assert (problem.pools[0].alignment, problem.name) == (64, "XLA's own plan: 196 bytes")
+    assert plan(problem).peak == 132
+    apart = made.replace(assigned(196, (1, 0), (2, 64), (3, 192)), assigned(68, (1, 0), (2, 64)) + assigned(4, (3, 0)))
+    problem = read(apart)  # in several allocations, whose places in memory are not known
+    assert [buffer.hint for buffer in problem.buffers] == [None] * 3
+    assert (problem.pools[0].alignment, problem.name) == (1, None)
+
+
 def test_a_gap_with_a_window_keeps_that_part() -> None:
     csv = "id,lower,upper,size,gaps\na,0,4,64,1-3@16:48\nb,1,3,16,\nc,1,3,16,\n"
     problem = read(csv)

@@ -128,7 +128,8 @@ def test_blocks_in_use_from_before_until_the_end_live_throughout() -> None:
     }
     assert problem.name == f"PyTorch's own allocator: {(4 + 2 + 8) << 20} bytes"
     found = plan(problem)
-    assert (found.peak, verify(problem, found)) == (4_000_708, ())
+    assert problem.pools[0].alignment == 512
+    assert (found.peak, verify(problem, found)) == (1024 + 4_000_256 + 8, ())  # each at a multiple of 512
 
 
 def test_without_a_history_the_blocks_in_use_are_read() -> None:

@@ -21,11 +21,12 @@ from api.errors import Refusal
 from api.jobs.requests.posted_problem import read
 from api.routes.http.body import format_of
 from api.settings import Settings
-from planner import Buffer, Problem
+from planner import Buffer, Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
 from planner.formats.tables.format import BYTES, TEXT, Memory
 from planner.formats.tables.problems import recognised
+from planner.formats.tables.settings import ALIGNMENT
 from planner.model.errors import BadInput
 from tests.running.command import CliRunner
 
@@ -45,7 +46,7 @@ SPOILT = {
 TWICE = {
     "onnx": (b"\x12\x01b", b"\x12\x01a"),
     "xla": (b"\x08\x02\x10\x20", b"\x08\x01\x10\x20"),
-    "torch-snapshot": (b"8192", b"4096"),
+    "torch-snapshot": (b"4160", b"4096"),
     "chrome-trace": (b'"b"', b'"a"'),
     "tflm-log": (b"id=2", b"id=1"),
     "xla-text": (b"<2 b", b"<1 b"),
@@ -204,6 +205,19 @@ def test_the_command_reads_each_format(row: Format, tmp_path: Path) -> None:
     for arguments in ([str(path)], [str(path), "--format", row.name]):
         result = CliRunner().invoke(app, ["plan", *arguments, "--json"])
         assert (result.exit_code, json.loads(result.stdout)["peak"]) == (0, 96)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in FORMATS.values() if ALIGNMENT in row.settings], ids=lambda row: row.name
+)
+def test_memories_of_models_and_dumps_are_aligned_as_asked_for(row: Format) -> None:
+    problem, _ = read_problem(row.document, format=f"{row.name}:alignment=160")
+    assert {pool.alignment for pool in problem.pools} == {160}
+    assert sorted(place.offset for place in plan(problem).placements) == [0, 160]
+    for wrong in ("", "0", "-4", "4.0", "x", str((1 << 62) + 1), "4,alignment=8"):
+        with pytest.raises(BadInput) as caught:
+            read_problem(row.document, format=f"{row.name}:alignment={wrong}")
+        assert caught.value.findings[0].code == "invalid_option"
 
 
 def test_the_page_explains_each_format_and_no_other() -> None:

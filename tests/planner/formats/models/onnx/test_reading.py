@@ -329,3 +329,21 @@ def test_too_deeply_nested_graphs_are_refused() -> None:
     for _ in range(100):
         made = node("If", "c", "y") + inside(5, attribute("then_branch", ("graph", graph([made]))))
     assert refused(model(graph([made])))[0] == "too_deep"
+
+
+ODD = graph(
+    [node("Relu", "x", "a"), node("Cast", "b", "c", to=FLOAT)],
+    [value("x", ["n"]), value("b", [101], BOOL)],
+    [value("a", ["n"]), value("c", [101])],
+)
+
+
+def test_tensors_are_aligned_as_onnx_runtime_does_or_as_asked_for() -> None:
+    for settings, alignment in (("", 64), (",alignment=4", 4), (",alignment=1", 1)):
+        problem = read(model(ODD), f"dim=n=10{settings}")
+        assert [pool.alignment for pool in problem.pools] == [alignment]
+        assert {place.offset % alignment for place in plan(problem).placements} == {0}
+        shaped, _ = read_shaped(model(ODD), format=f"onnx:dim=n=1..99{settings}")
+        found = plan_shapes(shaped, Mode.EXPRESSIONS)
+        assert shaped.largest.pools[0].alignment == alignment
+        assert verify_shapes(shaped, found) == ()
