@@ -58,6 +58,7 @@ from .verifying.verify import verify
 if TYPE_CHECKING:
     from .planning.interfaces.arrays import ArrayPlan, plan_arrays
     from .planning.interfaces.model_export import export_model
+    from .planning.interfaces.own_plan import own_plan
     from .planning.interfaces.session import Session
     from .planning.interfaces.tvm_interface import BufferInfo, TensorPlacement, plan_memory
     from .planning.options.solver_list import SolverInfo, end_solver_processes, solver_list
@@ -122,6 +123,7 @@ __all__ = [
     "end_solver_processes",
     "export_model",
     "memory_report",
+    "own_plan",
     "pareto",
     "plan",
     "plan_arrays",
@@ -176,6 +178,7 @@ _LATER = {
     "TensorPlacement": "planning.interfaces.tvm_interface",
     "end_solver_processes": "planning.options.solver_list",
     "export_model": "planning.interfaces.model_export",
+    "own_plan": "planning.interfaces.own_plan",
     "plan_arrays": "planning.interfaces.arrays",
     "plan_memory": "planning.interfaces.tvm_interface",
     "ShapedProblem": "planning.shapes",

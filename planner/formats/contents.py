@@ -8,7 +8,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..model.problem import Problem
     from .documents import Source
     from .models.onnx.model import Graph, Nodes
 
@@ -77,12 +76,17 @@ def of_vela(source: Source, **_: Any) -> Contents:
     return _contents(Counter(), *constants(source))
 
 
-def own_peak(problem: Problem) -> int | None:
-    """Return the sum of the memories' peaks with the file's own places; None unless every buffer has one."""
-    ends: dict[str, int] = {}
-    for buffer in problem.buffers:
-        if buffer.size and buffer.hint is None:
-            return None
-        pool = (buffer.pools or (problem.pools[0].name,))[0]
-        ends[pool] = max(ends.get(pool, 0), (buffer.hint or 0) + buffer.size)
-    return sum(ends.values()) if ends else None
+def of_executorch(source: Source, **_: Any) -> Contents:
+    """Return the contents of an ExecuTorch program: kernels and delegates as often as they are called."""
+    from .dumps.executorch_schema import calls_and_constants
+
+    called, constants = calls_and_constants(source)
+    return _contents(called, len(constants), sum(constants.values()))
+
+
+def of_cascade(source: Source, **_: Any) -> Contents:
+    """Return the contents of a memplan-cascade."""
+    from .memplan.programs.read_cascade import read_file
+
+    network = read_file(source).network
+    return _contents(Counter(operator.kind.value for operator in network.operators), 0, 0)

@@ -139,13 +139,20 @@ def inspect(
         ),
     ] = None,
     theme: Theme = "system",
+    own_plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN",
+            help="Write the places in the file as a plan (JSON), to compare, draw and report; - writes it to the standard output, and nothing else.",
+        ),
+    ] = None,
     tables: Annotated[bool, typer.Option("--tables", help="Show the tables, also in a pipe.")] = False,
     as_json: Json = False,
     input_format: Format = None,
 ) -> None:
     """Show the contents of a file.
 
-    Its operators and tensors, the bytes in use at once in the order of the file, the smallest peak and its bound, and the buffers live when most is in use. Tables on a terminal, JSON in a pipe.
+    Its operators and tensors, the bytes in use at once in the order of the file, the smallest peak and its bound, and the buffers live when most is in use; if the file has a plan of its own, how much that takes. Tables on a terminal, JSON in a pipe.
 
     Formats: {formats}.
     """
@@ -153,7 +160,9 @@ def inspect(
 
     from ..commands.looking import inspect as inspect_command
 
-    wanted = inspect_command.Request(file, plot, Sheet(theme=Theme(theme)), as_json, tables, input_format)
+    if plot == own_plan == "-":
+        raise typer.BadParameter("only one of PLOT and PLAN can be the standard output", param_hint="--own-plan")
+    wanted = inspect_command.Request(file, plot, own_plan, Sheet(theme=Theme(theme)), as_json, tables, input_format)
     raise typer.Exit(inspect_command.run(wanted, options(context)))
 
 

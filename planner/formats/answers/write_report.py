@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...facts.own_places import own_peaks
 from ...model.plan import Frontier
 from ...model.problem import BufferId, Problem
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
-from ..contents import Contents, own_peak
+from ..contents import Contents
 from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
 from ..json.lines import document
 from ..text.lines import table
@@ -131,6 +132,8 @@ def write_inspection(written_in: str, problem: Problem, contents: Contents | Non
             "kinds": kinds,
         },
     }
-    fields["own_peak"] = own_peak(problem)
+    own = own_peaks(problem)
+    fields["own_peak"] = None if own is None else sum(own.values())
+    fields["own_peaks"] = own
     rest = {name: value for name, value in report_fields(report).items() if name != "format"}
     return document(fields | rest, listed=("pools",))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,36 +17,26 @@ from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Interval, Lifetimes, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
+from .executorch_schema import (
+    DELEGATE,
+    FREE,
+    IDENTIFIER,
+    JUMP,
+    KERNEL,
+    LISTS,
+    MOVE,
+    TENSOR,
+    Called,
+    Steps,
+    bytes_of,
+    names_of,
+)
 from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
     from ..documents import Source
 
-IDENTIFIER = b"ET12"
 ALIGNMENT = 16
-BITS = {
-    0: 8,
-    1: 8,
-    2: 16,
-    3: 32,
-    4: 64,
-    5: 16,
-    6: 32,
-    7: 64,
-    8: 32,
-    9: 64,
-    10: 128,
-    11: 8,
-    12: 8,
-    13: 8,
-    14: 32,
-    15: 16,
-}
-BITS |= {16: 8, 17: 8, 22: 8, 23: 8, 24: 8, 25: 8, 26: 8, 27: 16, 28: 32, 29: 64}
-"""The bits of an element, by PyTorch's number of its type."""
-TENSOR, LISTS = 5, (10, 11)
-"""Kinds of values: their positions in the union KernelTypes of ExecuTorch's schema/program.fbs, where 1 is Null."""
-KERNEL, DELEGATE, MOVE, JUMP, FREE = range(1, 6)
 OWN, VIEW, OVERWRITES = "executorch_prim::", "executorch_prim::et_view", "::copy_"
 """Name prefixes of ExecuTorch's own kernels, which return nothing, and of the kernel that returns its input in another shape; and the suffix
 of kernels that write over an argument regardless of its contents.
@@ -70,21 +59,21 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     plans = list(root.tables(1, "execution_plan"))
     if not plans:
         raise bad_input(Code.MISSING_FIELD, ("execution_plan",), "there is no method in it")
-    buffers, own = Gathered(), OwnPlan()
+    buffers, own, steps = Gathered(), OwnPlan(), Steps()
     begun = 0
     methods = Names()
     for i, plan in enumerate(plans):
         method = methods.new(plan.text(0, "name") or f"method{i}")
-        begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own)
+        begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own, steps)
     pools = tuple(sorted(own.pools(ALIGNMENT, "memory 1"), key=attrgetter("name")))
     every, rules = tied(buffers.all(pools), ("execution_plan",))
     name = f"ExecuTorch's own plan: {own}"
-    problem = Problem(every, pools, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
+    problem = Problem(every, pools, rules, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps.all())
     return sound_as_read(problem), ()
 
 
-def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPlan) -> int:
-    """Add the method's buffers; return the step after its last."""
+def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPlan, steps: Steps) -> int:
+    """Add the method's buffers and steps; return the step after its last."""
     tensors: dict[int, _Tensor] = {}
     lists: dict[int, tuple[int, ...]] = {}
     count = 0
@@ -97,13 +86,14 @@ def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPla
                 tensors[number] = found
         elif held is not None and kind in LISTS:
             lists[number] = held.signed_vector(0, "items")
-    uses = _Uses(tensors, count, lists, [each.text(0, "name") or "" for each in plan.tables(6, "operators")])
+    called, named = Called(plan), names_of(plan)
+    uses = _Uses(tensors, count, lists, called)
     uses.write(plan.signed_vector(3, "inputs"), begun, (*plan.place, "inputs"))
     step = begun
     for chain in plan.tables(5, "chains"):
         start = step
         for instruction in chain.tables(2, "instructions"):
-            uses.run(instruction, step, start)
+            steps.add(step, uses.run(instruction, step, start))
             step += 1
     uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
     lives = uses.lives(begun, step + 1)
@@ -111,7 +101,8 @@ def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPla
         if n in lives:
             pool = f"memory {each.memory}"
             own.add(pool, each.offset, each.size)
-            buffers.add(Buffer(f"{prefix}{n}", each.size, live=(lives[n],), pools=(pool,), hint=each.offset))
+            id_ = f"{prefix}{named.get(n, n)}"
+            buffers.add(Buffer(id_, each.size, live=(lives[n],), pools=(pool,), hint=each.offset))
     return step + 1
 
 
@@ -120,12 +111,7 @@ def _tensor(table: Table) -> _Tensor | None:
     placed = table.table(6, "allocation_info")
     if placed is None:
         return None
-    sizes, kind = table.signed_vector(2, "sizes"), table.byte(0, "scalar_type")
-    if kind not in BITS:
-        raise bad_input(Code.INVALID_VALUE, (*table.place, "scalar_type"), f"there is no type {kind}")
-    bytes_ = -(-prod(sizes) * BITS[kind] // 8)
-    if min(sizes, default=0) < 0 or bytes_ > MAX_ADDRESS:
-        raise bad_input(Code.OUT_OF_RANGE, (*table.place, "sizes"), f"a tensor of {str(list(sizes))[:100]}")
+    bytes_ = bytes_of(table)
     low, high = placed.unsigned(1, "memory_offset_low"), placed.unsigned(2, "memory_offset_high")
     offset = high << 32 | low
     if offset > MAX_ADDRESS:
@@ -137,9 +123,9 @@ class _Uses:
     """The uses of values in one method, and which values share places."""
 
     def __init__(
-        self, tensors: dict[int, _Tensor], count: int, lists: dict[int, tuple[int, ...]], operators: list[str]
+        self, tensors: dict[int, _Tensor], count: int, lists: dict[int, tuple[int, ...]], called: Called
     ) -> None:
-        self._tensors, self._count, self._lists, self._operators = tensors, count, lists, operators
+        self._tensors, self._count, self._lists, self._called = tensors, count, lists, called
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._loops: list[Interval] = []
@@ -171,8 +157,8 @@ class _Uses:
                 else:
                     self._same.append((writer, each))
 
-    def run(self, instruction: Table, step: int, start: int) -> None:
-        """Record the instruction of a chain that begins at `start`. A jump backwards makes a loop of the steps between."""
+    def run(self, instruction: Table, step: int, start: int) -> str:
+        """Record the instruction of a chain that begins at `start`; return its name. A jump backwards makes a loop of the steps between."""
         kind, fields, place = (
             instruction.byte(0, "instr_args_type"),
             instruction.table(1, "instr_args"),
@@ -193,6 +179,7 @@ class _Uses:
             to = fields.signed(1, "destination_instruction")
             if 0 <= to <= step - start:
                 self._loops.append((start + to, step + 1))
+        return self._called.name(kind, fields)
 
     def lives(self, begun: int, end: int) -> dict[int, Interval]:
         """Return when each value is needed in a method of this length."""
@@ -205,7 +192,8 @@ class _Uses:
 
     def _call(self, called: int, arguments: tuple[int, ...], step: int, place: Place) -> None:
         """Record a kernel. Its last argument is its result, or a list of results, which are also among the others."""
-        name = self._operators[called] if 0 <= called < len(self._operators) else ""
+        kernels = self._called.kernels
+        name = kernels[called] if 0 <= called < len(kernels) else ""
         if name.startswith(VIEW) and len(arguments) > 1:
             self.read(arguments[:-1], step, place)
             self._lie(arguments[0], arguments[-1], step, place)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...model.plan import Plan
 from ...model.problem import Problem
+from ..models.tflite.micro import UNPLANNED
 from ..models.tflite.model import read_model
-from ..models.tflite.write import UNPLANNED, offsets_of, scratch_offsets
+from ..models.tflite.write import offsets_of, scratch_offsets
 from .naming import PREFIX, memories, remark, require_prefix
 
 TEXT = """\

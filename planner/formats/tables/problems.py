@@ -106,6 +106,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.memplan.programs.read_cascade:read",
             examples.CASCADE,
             Memory(8, 6, besides=40),
+            contents="planner.formats.contents:of_cascade",
         ),
         Format(
             "trace",
@@ -224,6 +225,7 @@ FORMATS: dict[str, Format] = {
             "planner.formats.dumps.executorch:read",
             examples.EXECUTORCH,
             Memory(7, 4, besides=2),
+            contents="planner.formats.contents:of_executorch",
             is_text=False,
             settings=(ALIGNMENT,),
         ),

@@ -12,7 +12,7 @@ import pytest
 
 from planner import NoPlan, Pool, plan, read_problem, verify
 from planner.compilers import ExecuTorchAlgorithm, executorch_pass, torch_program
-from planner.formats.contents import own_peak
+from planner.facts.own_places import own_peaks
 from planner.graph import program_problem
 
 pytest.importorskip("executorch", reason="ExecuTorch is not installed (./scripts/compilers)")
@@ -78,7 +78,7 @@ def test_the_file_has_the_plan_s_places(name: str) -> None:
     assert len(problem.buffers) > 3
     ends = [(buffer.hint or 0) + buffer.size for buffer in problem.buffers]
     assert max(ends) <= sizes(program)[1] == max(answer.peak or 0 for _, answer in algorithm_of(planning).planned)
-    assert own_peak(problem) == max(ends)
+    assert own_peaks(problem) == {"memory 1": max(ends)}
     answer = plan(problem)
     assert verify(problem, answer) == ()
     assert (answer.peak or 0) <= max(ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import typer
@@ -12,18 +13,22 @@ from planner.drawing import Sheet, profile
 from planner.formats import is_frontier, write_frontier
 from planner.formats.answers.write_report import write_inspection
 from planner.formats.documents import Source
+from planner.formats.tables.plans import PLAN_FORMATS, USUAL, require_ending
 from planner.formats.tables.problems import chosen
+from planner.model.plan import Plan
+from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.options import Options
 from planner.reporting.report import memory_report
+from planner.verifying.findings import VerifyFinding
 
 from ...exit_codes import ExitCode
-from ...terminal.output_file import STANDARD_OUTPUT
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_frontier_file, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, write_out
-from ...terminal.text import is_terminal, say_warnings
+from ...terminal.text import grouped, is_terminal, say, say_warnings, visible
 
 
 class Request(NamedTuple):
@@ -31,6 +36,8 @@ class Request(NamedTuple):
 
     file: str
     plot: str | None
+    own_plan: str | None
+    """The file for the plan of the file's own places."""
     sheet: Sheet
     as_json: bool
     tables: bool
@@ -39,7 +46,9 @@ class Request(NamedTuple):
 
 def run(request: Request, options: Options) -> ExitCode:
     """Read the file, plan it for the figures, and show them. A frontier is shown as it is."""
+    wrong: Sequence[VerifyFinding] = ()
     with refusing(shown_name(request.file), as_json=request.as_json):
+        own = None if request.own_plan is None else _plan_file(request.own_plan, request)
         picture = None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
         source = Source(read_bytes(request.file), request.file)
         if is_frontier(source.data):
@@ -51,14 +60,17 @@ def run(request: Request, options: Options) -> ExitCode:
         say_warnings(warnings)
         plan = planner.plan(problem, options)
         report = memory_report(problem, plan)
+        if own is not None:
+            wrong = _write_own(problem, plan, own)
         if picture is not None:
             drawn = profile(problem, plan, picture.sheet(request.sheet))
             if request.plot == STANDARD_OUTPUT:
                 write_out(drawn)
             else:
                 picture.write(drawn)
-    if request.plot == STANDARD_OUTPUT:
-        return ExitCode.OK
+    code = ExitCode.FINDINGS if wrong else ExitCode.OK
+    if STANDARD_OUTPUT in (request.plot, request.own_plan):
+        return code
     if request.as_json or not (request.tables or is_terminal(sys.stdout)):
         print_document(write_inspection(row.name, problem, contents, report))
     else:
@@ -66,7 +78,30 @@ def run(request: Request, options: Options) -> ExitCode:
         from ...terminal.tables.inspection import print_inspection
 
         print_inspection(row.title, problem, contents, report, console_on())
-    return ExitCode.OK
+    return code
+
+
+def _plan_file(name: str, request: Request) -> OutputFile:
+    """Return the file to write a plan to. Raises BadInput if that could not work."""
+    require_ending(name, PLAN_FORMATS[USUAL].endings)
+    file = OutputFile(name)
+    if name != STANDARD_OUTPUT:
+        file.check(request.file)
+    return file
+
+
+def _write_own(problem: Problem, best: Plan, file: OutputFile) -> Sequence[VerifyFinding]:
+    """Write the plan of the places in the file, and return what is wrong with it. Raises BadInput if there is none."""
+    found, wrong = planner.own_plan(problem, best=best)
+    data = planner.write_plan(found)
+    if file.name == STANDARD_OUTPUT:
+        write_out(data)
+    else:
+        file.write(data)
+    if wrong:
+        count = f"{grouped(len(wrong))} thing{' is' if len(wrong) == 1 else 's are'} wrong"
+        say(f"error: the plan in the file breaks rules of its problem: {count}; the first: {visible(wrong[0].message)}")
+    return wrong
 
 
 def _frontier(request: Request, data: bytes) -> ExitCode:

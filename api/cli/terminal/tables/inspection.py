@@ -7,7 +7,8 @@ from collections import Counter
 from rich.console import Console
 from rich.text import Text
 
-from planner.formats.contents import Contents, own_peak
+from planner.facts.own_places import own_peaks
+from planner.formats.contents import Contents
 from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
@@ -17,6 +18,10 @@ from .consoles import plain
 from .report import print_full, print_rest
 
 MOST_KINDS = 12
+
+
+def _above(peak: int, bound: int) -> str:
+    return f"{both(peak)}{f', {percent(peak / bound - 1)} above the bound' if bound else ''}"
 
 
 def print_inspection(
@@ -50,10 +55,11 @@ def print_inspection(
         print_rest(console, len(contents.operators), MOST_KINDS)
         console.print(f"{grouped(sum(contents.operators.values()))} operators")
         console.print()
-    own = own_peak(problem)
+    own = own_peaks(problem)
     if own is not None:
-        above = f", {percent(own / report.bound - 1)} above the bound" if report.bound else ""
-        console.print(f"The places in the file take {both(own)}{above}.")
+        console.print(f"The places in the file take {_above(sum(own.values()), report.bound)}.")
+        for pool in report.pools if len(own) > 1 else ():
+            console.print(f"  {visible(pool.name[:LONGEST_NAME])}: {_above(own[pool.name], pool.bound)}")
     if report.live is not None:
         console.print(f"In the file's order, {both(report.live.bytes)} are in use at once; planned:")
     print_full(report, console)

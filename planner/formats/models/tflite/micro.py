@@ -7,6 +7,7 @@ and needed from the subgraph's beginning to its end, or as long as they are used
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
 
 from ....checks.report import bad_input, quoted
@@ -20,6 +21,9 @@ MOST_STEPS = 1 << 17
 """The most steps of all subgraphs, counted as often as they are run."""
 MOST_NESTING = 64
 ARENA = "arena"
+METADATA = "OfflineMemoryAllocation"
+"""The name of a plan in a model."""
+UNPLANNED = -1
 NEVER = (0, 0)
 """For untouched tensors, which TFLite Micro still gives memory."""
 SCRATCH = "scratch"
@@ -27,10 +31,14 @@ SCRATCH = "scratch"
 
 
 def micro_problem(model: Model) -> Problem:
-    """Return what TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as known."""
+    """Return what TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as known.
+
+    The places of a plan in the model are hints.
+    """
     steps = _Steps(model)
     steps.run(0, ())
     buffers = []
+    offsets = planned_offsets(model) or ()
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
@@ -38,11 +46,23 @@ def micro_problem(model: Model) -> Problem:
             live = steps.live.get((s, i), [NEVER])
             kind = "input" if s == 0 and i in model.subgraphs[0].inputs else None
             kind = "output" if s == 0 and i in model.subgraphs[0].outputs else kind
-            buffers.append(Buffer(id_, placed_bytes(tensor, s, i), ALIGNMENT, live=_merged(live), kind=kind))
+            hint = offsets[number] if number < len(offsets) and offsets[number] > UNPLANNED else None
+            size = placed_bytes(tensor, s, i)
+            buffers.append(Buffer(id_, size, ALIGNMENT, live=_merged(live), kind=kind, hint=hint))
     for (s, i, j), (size, live) in sorted(steps.scratch.items()):
         id_ = f"{steps.name_of(s, i)}.scratch{j}"
         buffers.append(Buffer(id_, _rounded(size), ALIGNMENT, live=_merged(live), kind=SCRATCH))
     return Problem(tuple(buffers), (Pool(ARENA),), lifetimes=Lifetimes.INCLUSIVE, steps=tuple(steps.names))
+
+
+def planned_offsets(model: Model) -> tuple[int, ...] | None:
+    """Return the offsets in the model's metadata; None if it has none."""
+    row = next((row for row in model.metadata if row.name == METADATA), None)
+    if row is None:
+        return None
+    start, size = model.buffers[row.buffer]
+    numbers = struct.unpack_from(f"<{size // 4}i", model.data, start)
+    return numbers[3 : 3 + numbers[2]] if len(numbers) >= 3 and numbers[2] >= 0 else None
 
 
 def is_placed(model: Model, subgraph: int, number: int) -> bool:

@@ -16,11 +16,20 @@ from ....model.plan import Plan
 from ....model.problem import BufferId, Problem
 from ....verifying.findings import FindingKind
 from ....verifying.verify import verify
-from .micro import ALIGNMENT, ARENA, SCRATCH, is_placed, micro_problem, place_of, placed_bytes, tensor_ids
+from .micro import (
+    ALIGNMENT,
+    ARENA,
+    METADATA,
+    SCRATCH,
+    UNPLANNED,
+    is_placed,
+    micro_problem,
+    place_of,
+    placed_bytes,
+    tensor_ids,
+)
 from .model import IDENTIFIER, VERSION, Model, read_model
 
-METADATA = "OfflineMemoryAllocation"
-UNPLANNED = -1
 MOST = (1 << 31) - 1
 _WORD, _LONG = struct.Struct("<I"), struct.Struct("<Q")
 _MODEL_FIELDS = 8
@@ -85,16 +94,6 @@ def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
     """Return the plan's places besides tensors, in its order: what kernels need while they run."""
     tensors = set(tensor_ids(model))
     return [(placement.id, placement.offset) for placement in plan.placements if placement.id not in tensors]
-
-
-def planned_offsets(model: Model) -> tuple[int, ...] | None:
-    """Return the offsets in the model's metadata; None if it has none."""
-    row = next((row for row in model.metadata if row.name == METADATA), None)
-    if row is None:
-        return None
-    start, size = model.buffers[row.buffer]
-    numbers = struct.unpack_from(f"<{size // 4}i", model.data, start)
-    return numbers[3 : 3 + numbers[2]] if len(numbers) >= 3 and numbers[2] >= 0 else None
 
 
 def with_metadata(model: Model, offsets: Sequence[int]) -> bytes:

@@ -14,6 +14,8 @@ import pytest
 from api.cli.app import app
 from planner import plan, read_problem, verify
 from planner.formats import FORMATS
+from planner.formats.contents import of_executorch
+from planner.formats.documents import Source
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from tests.planner.formats.models.tflite.files import Fields, Writer, u8, u32
@@ -224,3 +226,25 @@ def test_flipped_bits_are_read_or_refused() -> None:
         except BadInput:
             refused += 1
     assert refused > 30
+
+
+def test_names_of_tensors_operators_and_steps_are_kept() -> None:
+    named = value(64, offset=64)
+    named[1][9] = {1: "layer.cache"}
+    number = value(8, offset=128)
+    number[1][9] = {1: "0"}
+    delegated = {0: u8(2), 1: {0: 0, 1: [2]}}
+    made = {
+        **method(
+            [value(64), named, number, value(4, 0)], [kernel(0, 1), kernel(1, 2), jump(2, 2), delegated], [0], [2]
+        ),
+        6: [{0: "aten::relu", 1: "out"}],
+        7: [{0: "XnnpackBackend"}],
+    }
+    data = program(made)
+    problem = read(data)
+    assert [buffer.id for buffer in problem.buffers] == ["0", "layer.cache", "0'"]
+    assert problem.steps == ((0, "aten::relu.out"), (1, "aten::relu.out"), (2, "jump"), (3, "delegate XnnpackBackend"))
+    held = of_executorch(Source(data))
+    assert held.operators == {"aten::relu.out": 2, "delegate XnnpackBackend": 1}
+    assert (held.constants, held.constant_bytes) == (1, 4)

@@ -115,3 +115,40 @@ def test_convert_writes_nothing_that_cannot_be_read_again(tmp_path: Path, name: 
     assert refused.exit_code == 2
     assert f"error: {name} cannot express this problem: read again, " in refused.stderr
     assert not out.exists()
+
+
+def test_the_plan_in_a_file_can_be_compared_drawn_and_reported(tmp_path: Path) -> None:
+    file, own, other = (tmp_path / name for name in ("model.log", "own.json", "other.json"))
+    row = "{0} (id={0}): size=64, offset={1}, first_used=0 last_used=1\n"
+    file.write_text(row.format(1, 0) + row.format(2, 128))
+    shown = run("inspect", file, "--own-plan", own)
+    assert (shown.exit_code, json.loads(shown.stdout)["own_peaks"]) == (0, {"arena": 192})
+    assert run("verify", file, own).exit_code == 0
+    assert json.loads(run("report", file, own, "--json").stdout)["pools"][0]["peak"] == 192
+    assert run("plan", file, "-o", other, "--quiet").exit_code == 0
+    assert json.loads(run("diff", own, other, "--json").stdout)["bytes"] == 64
+    assert run("draw", file, own, "--compare", other, "-o", tmp_path / "two.svg").exit_code == 0
+    printed = run("inspect", file, "--own-plan", "-")
+    assert json.loads(printed.stdout)["placements"] == json.loads(own.read_text())["placements"]
+
+
+def test_a_wrong_plan_in_a_file_is_written_and_explained(tmp_path: Path) -> None:
+    file, own = tmp_path / "model.log", tmp_path / "own.json"
+    row = "{0} (id={0}): size=64, offset={1}, first_used=0 last_used=1\n"
+    file.write_text(row.format(1, 0) + row.format(2, 32))
+    shown = run("inspect", file, "--own-plan", own)
+    assert (shown.exit_code, "1 thing is wrong; the first: buffers '1'" in shown.stderr) == (1, True)
+    assert run("draw", file, own, "-o", tmp_path / "map.svg").exit_code == 1
+    open_ = tmp_path / "three.csv"
+    open_.write_bytes(FORMATS["minimalloc"].document)
+    assert "gives no place to 'a'" in run("inspect", open_, "--own-plan", own).stderr
+    for wrong in ("x.svg", file):
+        assert run("inspect", file, "--own-plan", wrong).exit_code == 2
+
+
+def test_memories_of_a_file_s_plan_are_shown_apart(tmp_path: Path) -> None:
+    file = tmp_path / "two.log"
+    first = FORMATS["vela-log"].example
+    file.write_text(first + first.replace("Sram", "Dram"))
+    assert json.loads(run("inspect", file).stdout)["own_peaks"] == {"Sram": 96, "Dram": 96}
+    assert "Dram: 96 B, 0.0 % above the bound" in run("inspect", file, "--tables").stdout

@@ -10,8 +10,9 @@ import pytest
 
 import planner
 from planner.formats import read_problem
+from planner.formats.models.tflite.micro import METADATA, planned_offsets
 from planner.formats.models.tflite.model import read_model
-from planner.formats.models.tflite.write import METADATA, offsets_of, planned_offsets, write_into
+from planner.formats.models.tflite.write import offsets_of, write_into
 from planner.model.errors import BadInput
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -146,3 +147,12 @@ def test_plans_of_another_model_are_refused() -> None:
     more = f.model(*[f.subgraph([f.tensor("x", [4])], [0], [0], [])], field8=f.u32(1))
     with pytest.raises(BadInput, match="only 8 of them are known"):
         write_into(EMPTY, planned(more), more)
+
+
+def test_a_plan_in_a_model_is_read_as_hints() -> None:
+    data = write_into(EMPTY, planned(WEIGHTS), WEIGHTS)
+    problem, _ = read_problem(data, format="tflite:like=tflm")
+    assert {buffer.id: buffer.hint for buffer in problem.buffers} == {
+        place.id: place.offset for place in planned(WEIGHTS).placements
+    }
+    assert not [buffer for buffer in read_problem(WEIGHTS, format="tflite:like=tflm")[0].buffers if buffer.hint]
