@@ -5,7 +5,7 @@ Columns, in any order: id (also buffer, buffer_id), lower (start, begin), upper,
 `12-15 20-22`, in which the buffer is not needed, or only a part of it, its window (`12-15@0:64`). omnimalloc may state in a line before all
 others where the memory begins: `# pool_offset=4096`.
 
-A column pool, of memplan's own, says in which memory each buffer is.
+Columns of memplan's own: pool says in which memory each buffer is, label what it is if omnimalloc has no such kind.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ...model.problem import (
     MAX_ADDRESS,
     MAX_TIME,
     Buffer,
+    BufferId,
     Colocation,
     Constraints,
     Fixed,
@@ -36,6 +37,7 @@ from ...model.problem import (
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import undecodable
 from ..memories import in_one_memory
+from .minimalloc_clocks import MARK, Clocks
 from .minimalloc_columns import DEFAULT, read_columns
 from .minimalloc_windows import name_of
 
@@ -54,6 +56,7 @@ _COLUMNS = {
     "hint": "hint",
     "gaps": "gaps",
     "kind": "kind",
+    "label": "label",
     "pool": "pool",
 }
 _REQUIRED = ("id", "lower", "upper", "size")
@@ -91,14 +94,18 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     columns, is_inclusive = _header(next(listed, (1, []))[1])
     reader = _Reader(columns, 1 if inclusive or is_inclusive else 0, report)
     gathered = Gathered()
+    ids: list[BufferId] = []
+    """Of the rows with clocks of threads."""
     for i, (line, cells) in enumerate(listed):
         buffer = reader.buffer(i, line, cells)
         if buffer is not None:
             gathered.add(buffer)
+            ids += [buffer.id] if reader.clocks else []
     report.raise_if_any()
     for part in reader.parts:
         gathered.add(part)
-    constraints = Constraints(colocations=tuple(reader.colocations))
+    conflicts = reader.clocks.conflicts(ids, len(data)) if reader.clocks else ()
+    constraints = Constraints(conflicts, colocations=tuple(reader.colocations))
     problem = Problem(
         gathered.all(), _pools([*reader.pools] or [DEFAULT], base), constraints, lifetimes=Lifetimes.HALF_OPEN
     )
@@ -160,6 +167,9 @@ class _Reader:
         """The names of the memories, in the order of the rows."""
         self.is_pinned = False
         """True if any row fixes a buffer."""
+        self.clocks = Clocks(report)
+        self._has_clocks: bool | None = None
+        """What the first row has."""
 
     def buffer(self, row: int, line: int, cells: list[str]) -> Buffer | None:
         """Return the buffer of a row; None, with findings, if it is faulty."""
@@ -169,22 +179,13 @@ class _Reader:
             self._report.add(Code.INVALID_VALUE, ("rows", row), text)
             return None
         where = (row, line)
-        start = self._number(where, "lower", cells, -MAX_TIME, MAX_TIME)
-        end = self._number(where, "upper", cells, -MAX_TIME, MAX_TIME - self._extra)
         size = self._number(where, "size", cells, 0, MAX_ADDRESS)
-        alignment = self._number(where, "alignment", cells, 1, MAX_ADDRESS) if "alignment" in self._columns else 1
+        alignment = self._optional(where, "alignment", cells, 1)
         offset = self._optional(where, "offset", cells, 0)
         hint = self._optional(where, "hint", cells, -MAX_ADDRESS)
-        if start is None or end is None or size is None or alignment is None:
-            return None
-        end += self._extra
-        if end < start or (self._extra and end == start):
-            text = f"line {line}: the end {end - self._extra} comes before the start {start}"
-            self._report.add(Code.INTERVAL_REVERSED, ("rows", row), text)
-            return None
         id_ = cells[self._columns["id"]]
-        live = self._live(where, cells, start, end, id_, size)
-        if self._report.found > before:
+        live = self._needed(where, cells, id_, size or 0)
+        if size is None or self._report.found > before:
             return None
         self.is_pinned = self.is_pinned or offset is not None
         pool = self._cell(cells, "pool") or DEFAULT
@@ -192,12 +193,12 @@ class _Reader:
         return Buffer(
             id=id_,
             size=size,
-            alignment=alignment,
+            alignment=1 if alignment is None else alignment,
             live=live,
             pools=(pool,) if "pool" in self._columns else None,
             fixed=None if offset is None else Fixed(pool, offset),
             hint=hint if hint is not None and hint >= 0 else None,
-            kind=self._cell(cells, "kind").lower() or None,
+            kind=self._cell(cells, "kind").lower() or self._cell(cells, "label") or None,
         )
 
     def _cell(self, cells: list[str], column: str) -> str:
@@ -222,6 +223,30 @@ class _Reader:
         if column not in self._columns or not cells[self._columns[column]].strip():
             return None
         return self._number(where, column, cells, low, MAX_ADDRESS)
+
+    def _needed(self, where: tuple[int, int], cells: list[str], id_: str, size: int) -> tuple[Interval, ...] | None:
+        """Return when the row's buffer is needed; None if it has clocks, or is faulty."""
+        row, line = where
+        times = [cells[self._columns[column]] for column in ("lower", "upper")]
+        is_clock = any(MARK in time for time in times)
+        self._has_clocks = is_clock if self._has_clocks is None else self._has_clocks
+        if is_clock or self._has_clocks:
+            if self._cell(cells, "gaps") or self._extra or not self._has_clocks:
+                text = "clocks of threads stand in all rows or in none, end exclusively, and have no gaps"
+                self._report.add(Code.UNSUPPORTED, ("rows", row, "lower"), f"line {line}: {text}")
+            else:
+                self.clocks.add(row, line, *times)
+            return None
+        start = self._number(where, "lower", cells, -MAX_TIME, MAX_TIME)
+        end = self._number(where, "upper", cells, -MAX_TIME, MAX_TIME - self._extra)
+        if start is None or end is None:
+            return None
+        end += self._extra
+        if end < start or (self._extra and end == start):
+            text = f"line {line}: the end {end - self._extra} comes before the start {start}"
+            self._report.add(Code.INTERVAL_REVERSED, ("rows", row), text)
+            return None
+        return self._live(where, cells, start, end, id_, size)
 
     def _live(
         self, where: tuple[int, int], cells: list[str], start: int, end: int, id_: str, size: int

@@ -20,7 +20,9 @@ from .minimalloc_windows import without_windows
 if TYPE_CHECKING:
     from ...model.plan import Plan
 
-OPTIONAL = ("alignment", "hint", "offset", "gaps", "kind", "pool")
+KINDS = ("workspace", "constant", "input", "output")
+"""Those of omnimalloc, which reads no others, in capitals."""
+OPTIONAL = ("alignment", "hint", "offset", "gaps", "kind", "label", "pool")
 
 
 def write_csv(problem: Problem) -> bytes:
@@ -36,8 +38,7 @@ def write_csv(problem: Problem) -> bytes:
             )
     only = "" if names == {DEFAULT} else problem.pools[0].name
     rows = [
-        _row(buffer) | {"kind": buffer.kind or "", "pool": buffer.pools[0] if buffer.pools else only}
-        for buffer in problem.buffers
+        _row(buffer) | {"pool": buffer.pools[0] if buffer.pools else only} | _kind(buffer) for buffer in problem.buffers
     ]
     for row in rows:
         row |= windows.get(str(row["id"]), {})
@@ -99,8 +100,15 @@ def _row(buffer: Buffer) -> dict[str, int | str]:
         "offset": "" if buffer.fixed is None or buffer.fixed.offset is None else buffer.fixed.offset,
         "gaps": " ".join(f"{a[1]}-{b[0]}" for a, b in pairwise(live)),
         "kind": "",
+        "label": "",
         "pool": "",
     }
+
+
+def _kind(buffer: Buffer) -> dict[str, int | str]:
+    """Return the kind in the words of omnimalloc, or as a label, which it passes over."""
+    kind = buffer.kind or ""
+    return {"kind": kind.upper(), "label": ""} if kind in KINDS else {"kind": "", "label": kind}
 
 
 def _table(rows: list[dict[str, int | str]]) -> bytes:

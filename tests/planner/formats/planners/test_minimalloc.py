@@ -276,3 +276,9 @@ def test_what_is_no_window_is_refused(change: Callable[[Buffer], Buffer]) -> Non
     tie = replace(problem.constraints.colocations[0], buffer=made.id)
     with pytest.raises(BadInput):
         write_csv(replace(problem, buffers=(base, made), constraints=Constraints(colocations=(tie,))))
+
+
+def test_empty_cells_of_optional_columns_say_nothing() -> None:
+    found = buffers("id,lower,upper,size,alignment,offset,hint,gaps,kind,pool", "a,0,3,4,,,,,,", "b,0,3,4, ,,,,,")
+    assert found == (Buffer("a", 4, live=((0, 3),)), Buffer("b", 4, live=((0, 3),)))
+    assert [buffer.alignment for buffer in buffers("id,lower,upper,size,alignment", "a,0,3,4,", "b,0,3,4,8")] == [1, 8]
