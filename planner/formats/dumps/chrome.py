@@ -1,13 +1,14 @@
 """Chrome traces (chrome://tracing, Perfetto): memory events of PyTorch's profiler, and buffers as bars, as memplan writes them.
 
-A bar (`ph` X) whose `args` have a `size`, and perhaps an `alignment`, is a buffer from `ts` to `ts + dur`; its `pid` is the memory. Events named `[memory]` allocate `Bytes` at
-`Addr`, or free them if that is negative. All others are passed over.
+A bar (`ph` X) whose `args` have a `size`, and perhaps an `alignment`, is a buffer from `ts` to `ts + dur`; its `pid` is the memory. So is what begins and ends
+with two events (B and E, b and e). Events named `[memory]` allocate `Bytes` at `Addr`, or free them if that is negative. All others are passed over.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
+from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
+from .chrome_pairs import BEGINS, ENDS, Begun, Pairs, Sized
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -86,18 +88,9 @@ class _Bars:
     def __bool__(self) -> bool:
         return bool(self._owner)
 
-    def add(
-        self,
-        event: int,
-        name: str,
-        size: int,
-        start: float,
-        end: float | None,
-        pool: str,
-        hint: int | None = None,
-        alignment: int = 1,
-    ) -> None:
+    def add(self, event: int, buffer: Sized, start: float, end: float | None) -> None:
         """Add a bar of a buffer; one without an end lasts until the end of all."""
+        name, size, pool, hint, alignment = buffer
         row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
         columns = (self._size, self._alignment, self._hint, self._pool)
         i = self._names.setdefault(name, len(self._names))
@@ -147,7 +140,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     bars = _bars(events, at, report)
     report.raise_if_any()
     if not bars:
-        text = f"there is no bar with a size, and no event {MEMORY}, in it"
+        text = f"there is no bar and no pair of events with a size, and no event {MEMORY}, in it"
         raise bad_input(Code.MISSING_FIELD, at, text)
     bars.twice.raise_if_any()
     return sound_as_read(bars.problem()), ()
@@ -157,22 +150,23 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
     found = _Bars(at)
     held: dict[tuple[str, str], tuple[int, _Held]] = {}
     """By memory and address, with the event's number."""
+    pairs = Pairs(lambda begun, buffer, end: found.add(begun.event, buffer, begun.start, end), at, report)
     count = 0
     for i, event in enumerate(in_time(events, "reading", "event")):
         place: Place = (*at, i)
-        if not isinstance(event, dict) or not isinstance(event.get("args"), dict):
+        if not isinstance(event, dict):
             continue
-        args, name = event["args"], event.get("name")
-        if event.get("ph") == "X" and "size" in args:
-            size = _whole(args, "size", (*place, "args"), report)
-            hint = _whole(args, "offset", (*place, "args"), report) if "offset" in args else None
-            alignment = max(_whole(args, "alignment", (*place, "args"), report), 1) if "alignment" in args else 1
-            start, length = (_time(event, key, place, report) for key in ("ts", "dur"))
-            pool = args.get("pool", event.get("pid", "memory"))
-            if not isinstance(name, str) or not name:
-                report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
-            else:
-                found.add(i, name, size, start, start + max(length, 0), str(pool), hint, alignment)
+        name, kind = event.get("name"), event.get("ph")
+        args = event["args"] if isinstance(event.get("args"), dict) else {}
+        if kind in ENDS:
+            pairs.end(i, event, partial(_time, event, "ts", place, report))
+        elif kind in BEGINS or (kind == "X" and "size" in args):
+            buffer = _buffer(event, args, place, report) if "size" in args else None
+            start, length = (0.0 if buffer is None else _time(event, key, place, report) for key in ("ts", "dur"))
+            if kind in BEGINS:
+                pairs.begin(Begun(i, name, start, buffer), event)
+            elif buffer is not None:
+                found.add(i, buffer, start, start + max(length, 0))
         elif name == MEMORY and "Bytes" in args:
             amount, address = args["Bytes"], args.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:
@@ -184,7 +178,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             if amount < 0:
                 if key in held:
                     number, piece = held.pop(key)
-                    found.add(number, *piece, start, pool)
+                    found.add(number, _piece(piece, pool), piece.start, start)
             elif key in held:
                 report.add(
                     Code.DUPLICATE_ID, (*place, "args", "Addr"), f"there is something at {quoted(address)} already"
@@ -195,8 +189,25 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
         if report.is_full:
             break
     for (pool, _), (number, piece) in held.items():
-        found.add(number, *piece, None, pool)
+        found.add(number, _piece(piece, pool), piece.start, None)
+    pairs.finish()
     return found
+
+
+def _piece(held: _Held, pool: str) -> Sized:
+    return Sized(held.name, held.size, pool, None, 1)
+
+
+def _buffer(event: dict[str, Any], args: dict[str, Any], place: Place, report: Report) -> Sized | None:
+    """Return what an event with a size says of its buffer; None, with a finding, if it has no name."""
+    name = event.get("name")
+    size = _whole(args, "size", (*place, "args"), report)
+    hint = _whole(args, "offset", (*place, "args"), report) if "offset" in args else None
+    alignment = max(_whole(args, "alignment", (*place, "args"), report), 1) if "alignment" in args else 1
+    if not isinstance(name, str) or not name:
+        report.add(Code.MISSING_FIELD, (*place, "name"), "a buffer has a name")
+        return None
+    return Sized(name, size, str(args.get("pool", event.get("pid", "memory"))), hint, alignment)
 
 
 def _whole(args: dict[str, Any], name: str, place: Place, report: Report) -> int:
@@ -237,8 +248,9 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
         args: dict[str, Any] = {"size": buffer.size, "pool": pool}
         if buffer.alignment > 1:
             args["alignment"] = buffer.alignment
-        if place is not None:
-            args["offset"] = place.offset
+        offset = buffer.hint if place is None else place.offset
+        if offset is not None:
+            args["offset"] = offset
         for start, end in merged(buffer.live or ()) or NEVER:
             row = {"ph": "X", "name": str(buffer.id), "pid": names.index(pool), "tid": args.get("offset", 0)}
             rows.append({**row, "ts": start, "dur": end - start, "args": args})

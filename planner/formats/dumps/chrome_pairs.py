@@ -1,0 +1,116 @@
+"""Chrome traces: buffers between two events. B and E of a thread lie inside each other, b and e belong together by category, id and name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from ...checks.report import Place, Report, quoted
+from ...model.errors import Code
+
+BEGINS, ENDS = ("B", "b"), ("E", "e")
+
+
+class Sized(NamedTuple):
+    """What an event says of a buffer."""
+
+    name: str
+    size: int
+    pool: str
+    hint: int | None
+    alignment: int
+
+
+class Begun(NamedTuple):
+    """What has begun, and has not ended yet."""
+
+    event: int
+    name: object
+    start: float
+    buffer: Sized | None
+    """None: it is no buffer, but others lie inside it."""
+
+
+class Pairs:
+    """Takes the events in turn. Where there are no buffers, nothing is refused; what does not end lasts until the end of all."""
+
+    def __init__(self, add: Callable[[Begun, Sized, float | None], None], at: Place, report: Report) -> None:
+        """`add` takes each buffer, and when it ended."""
+        self._add, self._at, self._report = add, at, report
+        self._threads: dict[Hashable, list[Begun]] = {}
+        self._spans: dict[Hashable, Begun] = {}
+        self._ids: dict[str, Hashable] = {}
+        """The first id with each buffer's name."""
+        self._with_buffers: set[Hashable] = set()
+        """Threads and categories."""
+        self._lost: dict[Hashable, tuple[int, object]] = {}
+        """The first end without a beginning of each."""
+
+    def begin(self, begun: Begun, event: dict[str, Any]) -> None:
+        group, id_ = _group(event), _id(event)
+        if begun.buffer is not None:
+            self._with_buffers.add(group)
+        if event["ph"] == "B":
+            held = self._threads.setdefault(group, [])
+            if begun.buffer is not None and any(each.name == begun.name and each.buffer for each in held):
+                self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
+            held.append(begun)
+        elif (group, id_, begun.name) in self._spans:
+            text = f"{quoted(begun.name)} of the id {quoted(id_[-1])} has begun already"
+            self._wrong(Code.DUPLICATE_ID, begun.event, "id", text)
+        elif begun.buffer is not None:
+            self._spans[group, id_, begun.name] = begun._replace(buffer=self._renamed(begun.buffer, id_))
+
+    def end(self, event: int, row: dict[str, Any], time: Callable[[], float]) -> None:
+        """End what began last in the thread, or under that id."""
+        group, name = _group(row), row.get("name")
+        if row["ph"] == "e":
+            begun = self._spans.pop((group, _id(row), name), None)
+        else:
+            held = self._threads.get(group, [])
+            if held and name is not None and name != held[-1].name and any(each.buffer for each in held):
+                text = f"{quoted(name)} ends, and {quoted(held[-1].name)} inside it has not"
+                self._wrong(Code.CONTRADICTION, event, "name", text)
+            begun = held.pop() if held else None
+        if begun is None:
+            self._lost.setdefault(group, (event, name))
+        elif begun.buffer is not None and (stop := time()) < begun.start:
+            self._wrong(Code.INTERVAL_REVERSED, event, "ts", f"{quoted(begun.name)} ends before it begins")
+        elif begun.buffer is not None:
+            self._add(begun, begun.buffer, stop)
+
+    def finish(self) -> None:
+        """Report ends without a beginning among buffers, and add what has not ended."""
+        for group, (event, name) in self._lost.items():
+            if group in self._with_buffers:
+                what = "something" if name is None else quoted(name)
+                self._wrong(Code.CONTRADICTION, event, "ph", f"{what} ends, and has not begun")
+        for each in (*self._spans.values(), *(begun for held in self._threads.values() for begun in held)):
+            if each.buffer is not None:
+                self._add(each, each.buffer, None)
+
+    def _renamed(self, buffer: Sized, id_: tuple[str, ...]) -> Sized:
+        """Return the buffer, named after its id too if another id had that name before."""
+        if self._ids.setdefault(buffer.name, id_) == id_:
+            return buffer
+        return buffer._replace(name=f"{buffer.name}#{id_[-1]}")
+
+    def _wrong(self, code: Code, event: int, field: str, text: str) -> None:
+        self._report.add(code, (*self._at, event, field), text)
+
+
+def _group(event: dict[str, Any]) -> Hashable:
+    """Return the thread of a B or E, and the category of others."""
+    if event["ph"] in ("B", "E"):
+        return str(event.get("pid")), str(event.get("tid"))
+    return str(event.get("cat"))
+
+
+def _id(event: dict[str, Any]) -> tuple[str, ...]:
+    """Return the id within a category; one that is local belongs to its process."""
+    scope, both = str(event.get("scope", "")), event.get("id2")
+    if isinstance(both, dict):
+        if "local" in both:
+            return scope, str(event.get("pid")), str(both["local"])
+        return scope, str(both.get("global"))
+    return scope, str(event.get("id"))
