@@ -1,4 +1,4 @@
-"""Speeds of memories in USMP's words, constants' data in base64, and the simplification of problems with one memory."""
+"""Speeds of memories in USMP's words, constants' data in base64, and the simplification of problems whose memories need not say all."""
 
 from __future__ import annotations
 
@@ -50,6 +50,22 @@ def read_data(text: str | None, place: Place, report: Report) -> bytes | None:
 
 def write_data(data: bytes | None) -> str | None:
     return None if data is None else b64encode(data).decode("ascii")
+
+
+def with_aligned_buffers(problem: Problem) -> Problem:
+    """Return the same problem with the alignments of memories on the buffers; as it is if a buffer may be in memories of different ones."""
+    if all(pool.alignment == 1 for pool in problem.pools):
+        return problem
+    of = {pool.name: pool.alignment for pool in problem.pools}
+    buffers = []
+    for buffer in problem.buffers:
+        homes = (buffer.fixed.pool,) if buffer.fixed is not None else buffer.pools or (*of,)
+        first, *others = {of[home] for home in homes}
+        if others:
+            return problem
+        buffers.append(replace(buffer, alignment=lcm(buffer.alignment, first)))
+    pools = tuple(replace(pool, alignment=1) for pool in problem.pools)
+    return replace(problem, buffers=tuple(buffers), pools=pools)
 
 
 def in_one_memory(problem: Problem) -> Problem:

@@ -17,6 +17,7 @@ from ...facts.variants import require_nothing_to_choose
 from ...model.errors import Code
 from ...model.problem import Buffer, BufferId, Pool, Problem
 from ..json.lines import document
+from ..memories import with_aligned_buffers
 from .dsa import TERMS
 
 MOST_ID = (1 << 32) - 1
@@ -26,7 +27,7 @@ NAMES = {term: name for name, term in TERMS.items()}
 def write_dsa(problem: Problem) -> bytes:
     """Return the document that `read_problem` reads. Raises BadInput for what it cannot express."""
     require_nothing_to_choose(problem)
-    problem = spell_out_constants(problem)
+    problem = with_aligned_buffers(spell_out_constants(problem))
     report = Report()
     for place, what in _beyond_words(problem):
         report.add(Code.UNSUPPORTED, place, f"dsa-solver's files have no word for {what}")
@@ -39,7 +40,7 @@ def write_dsa(problem: Problem) -> bytes:
     fixed = [(b.id, b.fixed.pool, b.fixed.offset) for b in problem.buffers if b.fixed and b.fixed.offset is not None]
     inner: dict[str, Any] = {
         "pools": [_pool(pool, pool_ids[pool.name]) for pool in pools],
-        "buffers": [_buffer(buffer, problem, ids[buffer.id], pool_ids, free_times) for buffer in problem.buffers],
+        "buffers": [_buffer(buffer, ids[buffer.id], pool_ids, free_times) for buffer in problem.buffers],
         "constraints": {
             "colocations": [_pair(ids, each.base, each.buffer) for each in constraints.colocations],
             "separations": [_pair(ids, *pair) for pair in constraints.conflicts],
@@ -73,8 +74,8 @@ def _beyond_words(problem: Problem) -> Iterator[tuple[Place, str]]:
             yield ("pools", i, "base"), "a base address"
         if pool.cost != 1:
             yield ("pools", i, "cost"), "what a byte of a memory costs"
-        if pool.alignment > 1 and len(problem.pools) > 1:
-            yield ("pools", i, "alignment"), "the alignment of one memory among others"
+        if pool.alignment > 1:
+            yield ("pools", i, "alignment"), "the alignment of a memory, where buffers may be in others of another one"
     for i, buffer in enumerate(problem.buffers):
         if buffer.max_offset is not None:
             yield ("buffers", i, "max_offset"), "a greatest offset"
@@ -94,9 +95,7 @@ def _pool(pool: Pool, number: int) -> dict[str, Any]:
     return {"id": number, "name": pool.name, "capacity": pool.size, "reserved_ranges": reserved}
 
 
-def _buffer(
-    buffer: Buffer, problem: Problem, number: int, pools: Mapping[str, int], free_times: Iterator[int]
-) -> dict[str, Any]:
+def _buffer(buffer: Buffer, number: int, pools: Mapping[str, int], free_times: Iterator[int]) -> dict[str, Any]:
     """Return a buffer. Every one needs a lifetime there, so one that meets no other gets a time of its own."""
     live = merged(buffer.live or ())
     if not live:
@@ -109,7 +108,7 @@ def _buffer(
         "id": number,
         "name": "" if buffer.id == number else str(buffer.id),
         "size": buffer.size,
-        "alignment": lcm(buffer.alignment, problem.pools[0].alignment if len(problem.pools) == 1 else 1),
+        "alignment": buffer.alignment,
         "live_intervals": [{"lower": start, "upper": end} for start, end in live],
         "allowed_pools": [pools[name] for name in allowed],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from math import lcm
 from typing import TYPE_CHECKING
 
 from ...checks.report import bad_input, quoted
@@ -12,7 +11,7 @@ from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.problem import Buffer, Constraints, Problem
-from ..memories import in_one_memory
+from ..memories import in_one_memory, with_aligned_buffers
 from ..text.lines import table
 from .minimalloc_columns import DEFAULT
 from .minimalloc_windows import without_windows
@@ -47,7 +46,6 @@ def write_csv(problem: Problem) -> bytes:
 
 def _in_named_memories(problem: Problem) -> Problem:
     """Return the problem in which each buffer names its only memory, and has its alignment. Raises BadInput if it may be in several."""
-    pools = {pool.name: pool for pool in problem.pools}
     for i, pool in enumerate(problem.pools):
         if pool.base:
             text = "CSV says where one memory begins, and there are several"
@@ -61,9 +59,8 @@ def _in_named_memories(problem: Problem) -> Problem:
         if buffer.fixed is None and len(buffer.pools or ()) != 1:
             text = f"in CSV each buffer names the memory in which it must be, and {quoted(buffer.id)} may be in several"
             raise bad_input(Code.UNSUPPORTED, ("buffers", i, "pools"), text)
-        alignment = lcm(buffer.alignment, pools[home].alignment)
-        buffers.append(replace(buffer, pools=(home,), alignment=alignment))
-    return replace(problem, buffers=tuple(buffers))
+        buffers.append(replace(buffer, pools=(home,)))
+    return with_aligned_buffers(replace(problem, buffers=tuple(buffers)))
 
 
 def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
