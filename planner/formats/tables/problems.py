@@ -302,9 +302,9 @@ def chosen(source: Source, name: str | None, media_type: str | None = None) -> F
 
 
 def recognised(source: Source, media_type: str | None = None) -> Format:
-    """Return the format by file name and content; otherwise the first of the media type, which then reports what is wrong.
+    """Return the format by file name and content; otherwise one that reports what is wrong: the only one of the ending or media type, that of tables or JSON.
 
-    JSON, which many formats share, and names without a known ending are no evidence: only the content counts.
+    JSON, which many formats share, and names without a known ending are no evidence: only the content counts. Raises BadInput if nothing says what it is.
     """
     ending = [row for row in FORMATS.values() if source.name and source.name.lower().endswith(row.endings)]
     says = [row for row in ending if not row.is_json]
@@ -313,10 +313,14 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
     for row in says or FORMATS.values():
         if row.recognises(source):
             return row
-    if says:
-        return says[0]
     sent = [row for row in FORMATS.values() if media_type in row.media_types and not row.is_json]
-    return sent[0] if sent else FORMATS[USUAL]
+    reports = [row for row in says or sent if CSV in row.media_types or len(says or sent) == 1]
+    if reports:
+        return reports[0]
+    if not says and not sent and (source.may_be_json or ending or media_type == JSON):
+        return FORMATS[USUAL]
+    known = ", ".join(row.name for row in says or sent or FORMATS.values())
+    raise bad_input(Code.UNKNOWN_FORMAT, (), f"the format is not recognised: the content is none of {known}")
 
 
 def names() -> str:

@@ -243,7 +243,7 @@ def test_a_number_is_not_the_string_of_its_digits() -> None:
         ({"format": "memplan-plan/1"}, "unknown_format", "/format"),
         ({"format": None}, "unknown_format", "/format"),
         ([], "wrong_type", ""),
-        (3, "wrong_type", ""),
+        (3, "unknown_format", ""),
         ({"format": "memplan/1"}, "missing_field", "/buffers"),
     ],
 )

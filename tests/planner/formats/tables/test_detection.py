@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner.formats import read_problem
+from planner.formats import FORMATS, read_problem
 from tests.planner.formats.reading import refusal
 
 MEMPLAN = {"format": "memplan/1", "buffers": [{"id": "a", "size": 4}]}
@@ -39,8 +39,15 @@ def test_the_format_can_be_named(data: bytes, format: Any) -> None:  # noqa: A00
         (json.dumps(MEMPLAN).encode(), {"format": "dsa"}, "missing_field"),
         (json.dumps(USMP).encode(), {"format": "memplan"}, "unknown_format"),
         (json.dumps(MEMPLAN).encode(), {"name": "x.csv"}, "unknown_field"),
-        (b"hello", {}, "invalid_json"),
-        (b"a,b,c\n1,2,3\n", {}, "invalid_json"),
+        (b"hello", {}, "unknown_format"),
+        (b"hello", {"name": "x.json"}, "invalid_json"),
+        (b"hello", {"name": "x.txt"}, "unknown_format"),
+        (b"", {}, "unknown_format"),
+        (b"\x80\x04\x95", {"name": "x.pickle"}, "unknown_format"),
+        (b"hello", {"name": "x.log"}, "unknown_format"),
+        (b"hello", {"name": "x.tflite"}, "out_of_range"),
+        (b"a,b,c\n1,2,3\n", {}, "unknown_format"),
+        (b"id,lower,size\n1,2,3\n", {"name": "x.csv"}, "missing_field"),
         (b'{"a": 1}', {}, "unknown_format"),
     ],
 )
@@ -59,3 +66,9 @@ def test_formats_and_validation_are_loaded_only_when_needed() -> None:
         "assert 'planner.formats.planners.dsa' not in sys.modules and 'planner.formats.planners.usmp' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_a_file_of_no_known_format_is_told_which_there_are() -> None:
+    message = refusal(b"hello").findings[0].message
+    assert message == f"the format is not recognised: the content is none of {', '.join(FORMATS)}"
+    assert refusal(b"hello", name="x.log").findings[0].message.endswith("is none of tflm-log, vela-log")
