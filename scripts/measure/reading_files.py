@@ -88,7 +88,7 @@ DENSE: dict[str, Make] = {
     "xla-text": lambda size: _xla_text(size // 84),
     "xla-memory-space": rows(
         b"buffer_id,buffer_name,alt_mem_benefit,size,definition_time,use_times,use_names,is_scoped\n",
-        lambda i: b'%d,b%d,0.5,64,%d,"%d","x",0' % (i, i, i, i + 1),
+        lambda i: b'%d,fusion.%d,0.5,64,%d,"%d;%d","fusion.%d{0};copy.%d{}",0' % (i, i, i, i + 1, i + 2, i, i),
         b"\n",
         b"\n",
     ),

@@ -260,7 +260,7 @@ FORMATS: dict[str, Format] = {
             signs.is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
-            Memory(8, 8, besides=2),
+            Memory(10, 8, besides=24),
             settings=(ALIGNMENT,),
         ),
         Format(

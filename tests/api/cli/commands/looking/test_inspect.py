@@ -20,6 +20,7 @@ EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.nam
 NOT_SAID = {
     ("dsa", "columns"),  # several terms to minimise
     *(("usmp", name) for name in ("minimalloc", "columns", "chrome-trace", "idealloc")),  # conflicts without lifetimes
+    *(("xla-memory-space", name) for name in ("minimalloc", "columns", "dsa", "idealloc")),  # a choice of memories
     *(("cascade", name) for name in ("minimalloc", "columns", "dsa", "usmp", "idealloc")),  # alternatives
 }
 """Pairs of formats where the second cannot express the first's example; every other example can be converted."""
