@@ -8,14 +8,14 @@ there, and kernels, which mostly keep 32-bit numbers, are assumed to keep as muc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....model.problem import Interval, Problem
 from .kernels import scratch_bytes
 from .micro import ALIGNMENT, SCRATCH
-from .model import Model, OperatorRow, SubgraphRow
+from .model import Model, OperatorRow, SubgraphRow, TensorRow
 from .variables import Variables
 
 
@@ -61,6 +61,19 @@ _KEPT: Mapping[str, int] = {
     for name in names.split()
 }
 """Bytes that a kernel keeps, including its parameters."""
+_OF_SOUND: Mapping[str, Callable[[TensorRow], int]] = {
+    "SignalWindow": lambda out: 16,
+    "SignalFftAutoScale": lambda out: 0,
+    "SignalRfft": lambda out: 48 + _transform(_last(out) - 2, out),
+    "SignalIrfft": lambda out: (48 if out.type.name == "float32" else 32) + _transform(_last(out), out),
+    "SignalEnergy": lambda out: 16,
+    "SignalFilterBank": lambda out: 64 + _aligned(8 * (out.elements + 1)),
+    "SignalFilterBankSquareRoot": lambda out: 0,
+    "SignalFilterBankSpectralSubtraction": lambda out: 64 + _aligned(4 * out.elements),
+    "SignalPCAN": lambda out: 16,
+    "SignalFilterBankLog": lambda out: 16,
+}
+"""The same of kernels of the audio front end, by their first result: parameters, and channels or twiddle factors."""
 _BY_CHANNEL = frozenset(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"))
 """These also keep a multiplier and a shift for each channel."""
 
@@ -96,7 +109,7 @@ def estimated_tail(model: Model, bits: int = 64) -> Tail:
         ("variables", sum(_aligned(each.elements * (each.type.micro_bytes or 0)) for each in variables)),
         ("resource variables", sum(_aligned(-(-bits // 8)) for bits in Variables(model).bits.values())),
     )
-    return Tail(parts, tuple(name for name in dict.fromkeys(names) if name not in _KEPT))
+    return Tail(parts, tuple(name for name in dict.fromkeys(names) if name not in _KEPT and name not in _OF_SOUND))
 
 
 def most_scratch(problem: Problem) -> int:
@@ -113,11 +126,24 @@ def _kept(subgraph: SubgraphRow, operator: OperatorRow) -> int:
     name = operator.custom or operator.code
     found = _KEPT.get(name, 0)
     output = subgraph.tensors[operator.outputs[0]] if operator.outputs and operator.outputs[0] >= 0 else None
+    if name in _OF_SOUND and output is not None:
+        found += _OF_SOUND[name](output)
     if name in _BY_CHANNEL and output is not None and output.shape:
         found += 2 * _aligned(4 * output.shape[-1])
     if name == "BATCH_MATMUL":
         found += _turned(subgraph, operator)
     return found
+
+
+def _transform(length: int, out: TensorRow) -> int:
+    """Return the bytes of kiss_fft's state for a real transform of this length: its factors and twiddle factors, and room for one half."""
+    complex_, half = 2 * (out.type.micro_bytes or 0), max(length, 2) // 2
+    inner = 264 + complex_ * half
+    return _aligned(24 + inner + complex_ * (half * 3 // 2))
+
+
+def _last(tensor: TensorRow) -> int:
+    return tensor.shape[-1] if tensor.shape else 0
 
 
 def _turned(subgraph: SubgraphRow, operator: OperatorRow) -> int:

@@ -88,9 +88,9 @@ def _transposed_convolution(inputs: Tensors, outputs: Tensors) -> tuple[int, ...
 
 
 def _fourier(inputs: Tensors, outputs: Tensors) -> tuple[int, ...]:
-    """Return the bytes of the transformed elements: two fewer than the result has."""
+    """Return the bytes of the transformed elements: two fewer than a row of the result has."""
     tensor = outputs[0] if outputs else None
-    return () if tensor is None else (max(tensor.elements - 2, 0) * (tensor.type.micro_bytes or 0),)
+    return () if tensor is None else (max(_extent(outputs, 0, -1) - 2, 0) * (tensor.type.micro_bytes or 0),)
 
 
 _SCRATCH: Mapping[str, Callable[[Tensors, Tensors], tuple[int, ...]]] = {
