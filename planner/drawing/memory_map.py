@@ -16,6 +16,7 @@ from ..model.plan import Placement, Plan, PlanStatus, PoolUse
 from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
 from ..reporting.live_profile import LiveProfile
 from ..verifying.findings import VerifyFinding
+from .demand import DRAWING, Demand, demands
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PoolMap:
-    """One memory."""
+    """One memory; without a plan what is needed there, or in several together."""
 
     name: str
     size: int | None
@@ -44,6 +45,8 @@ class PoolMap:
     boxes: tuple[Box, ...]
     profile: tuple[tuple[int, int], ...]
     """The bytes in use from each time on; empty if no lifetime tells."""
+    buffers: tuple[int, ...] | None = None
+    """Without a plan: the numbers of the buffers whose need this is."""
 
     @property
     def needed(self) -> int:
@@ -111,7 +114,6 @@ class MemoryMap:
         return str(self.buffers[number].id).partition(";")[0].removeprefix(self.folder)
 
 
-DRAWING = "drawing the plan of"
 LONG = 500
 """This many lifetimes of a buffer take a while."""
 
@@ -123,9 +125,13 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
     axis = _axis(problem, places)
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(buffer.kind for buffer in problem.buffers))}
     look(DRAWING)
-    profile = LiveProfile(problem, list(places.values()) or needs(problem))
     uses = {use.name: use for use in plan.pools}
-    boxes = _boxes(problem, places, axis)
+    is_empty = not plan.placements and bool(problem.buffers)
+    pools = [_need(demand, uses) for demand in demands(problem, plan)] if is_empty else []
+    if not pools:
+        profile = LiveProfile(problem, list(places.values()))
+        boxes = _boxes(problem, places, axis)
+        pools = [_pool_map(pool, uses.get(pool.name), boxes[pool.name], profile) for pool in problem.pools]
     is_memory = measures_bytes(problem)
     return MemoryMap(
         problem=problem.name,
@@ -141,10 +147,10 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         kinds=tuple(kinds),
         kind=tuple(kinds[buffer.kind] for buffer in problem.buffers),
         axis=axis,
-        pools=tuple(_pool_map(pool, uses.get(pool.name), boxes[pool.name], profile) for pool in problem.pools),
+        pools=tuple(pools),
         wrong=wrong,
         steps={time: name for time, name in problem.steps if axis.begin <= time <= axis.end},
-        why_empty=None if plan.placements or not problem.buffers else why_empty(plan),
+        why_empty=why_empty(plan) if is_empty else None,
         value=plan.objective.value,
         folder=_folder(problem.buffers),
     )
@@ -183,6 +189,16 @@ def _pool_map(pool: Pool, use: PoolUse | None, boxes: list[Box], profile: LivePr
     )
 
 
+def _need(demand: Demand, uses: Mapping[str, PoolUse]) -> PoolMap:
+    """Return the map of a need; of several pools together only the size is known."""
+    if len(demand.pools) > 1:
+        return PoolMap(demand.name, demand.size, None, None, 0, (), (), demand.profile, demand.buffers)
+    (pool,) = demand.pools
+    bound = uses[pool.name].bound if pool.name in uses else 0
+    reserved = merged(pool.reserved)
+    return PoolMap(pool.name, demand.size, pool.base, None, bound, reserved, (), demand.profile, demand.buffers)
+
+
 def _minimised(problem: Problem, *, is_memory: bool) -> str:
     first = next(iter(problem.terms), Term.SUM_OF_PEAKS)
     return "peaks by cost" if first is Term.SUM_OF_PEAKS and not is_memory else first.value.replace("_", " ")
@@ -194,13 +210,6 @@ def _folder(buffers: Sequence[Buffer]) -> str:
         return ""
     steps = zip(*(path.split("/")[:-1] for path in (min(paths), max(paths))), strict=False)
     return "".join(f"{step}/" for step, other in takewhile(lambda both: both[0] == both[1], steps))
-
-
-def needs(problem: Problem) -> list[Placement]:
-    """Return every buffer with only one possible pool, as if all fitted: what that pool needs at least."""
-    all_pools = tuple(pool.name for pool in problem.pools)
-    homes = ((buffer, buffer.pools or all_pools) for buffer in problem.buffers)
-    return [Placement(buffer.id, pools[0], 0, buffer.size) for buffer, pools in homes if len(pools) == 1]
 
 
 def why_empty(plan: Plan) -> str:

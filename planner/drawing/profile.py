@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..facts.variants import as_chosen
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, number, text
-from .memory_map import MemoryMap, PoolMap, memory_map, needs
+from .memory_map import MemoryMap, PoolMap, memory_map
 from .svg import by_pixel, grid, heading, is_dense, lines, live_words
 from .ticks import grouped, short_bytes
 
@@ -55,7 +54,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
             parts += _hills(pool, frame)
         parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
         parts += _names(drawn, pool, frame)
-        parts.append(text(LEFT, frame.below + 36, _peak(problem, plan, drawn, pool, sheet), "soft"))
+        parts.append(text(LEFT, frame.below + 36, _peak(plan, drawn, pool, sheet), "soft"))
         above = frame.below + GAP
     if len(shown) > MOST_POOLS:
         parts.append(text(LEFT, above - 10, f"{grouped(len(shown) - MOST_POOLS)} more pools are not drawn.", "soft"))
@@ -134,20 +133,22 @@ def _step(drawn: MemoryMap, high: High) -> str:
     return f"at {grouped(high.start)}" if named is None else named
 
 
-def _peak(problem: Problem, plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
+def _peak(plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
     """Return a line with the peak's step and the buffers live then, the largest first."""
     high = _highs(pool.profile)[0]
-    live = sorted(_live(problem, plan, drawn, pool.name, high.start), key=lambda i: _largest_first(drawn.buffers[i]))
+    live = sorted(_live(plan, drawn, pool, high.start), key=lambda i: _largest_first(drawn.buffers[i]))
     names = [f"{drawn.label(i)} {short_bytes(drawn.buffers[i].size)}" for i in live[:MOST_BUFFERS]]
     more = f" and {grouped(len(live) - MOST_BUFFERS)} more" if len(live) > MOST_BUFFERS else ""
     return cut(f"{_step(drawn, high)}: {', '.join(names)}{more}", sheet.inside)
 
 
-def _live(problem: Problem, plan: Plan, drawn: MemoryMap, pool: str, time: int) -> list[int]:
+def _live(plan: Plan, drawn: MemoryMap, pool: PoolMap, time: int) -> list[int]:
     """Return the numbers of the buffers in this pool at this time."""
-    there = {place.id for place in plan.placements or needs(as_chosen(problem, plan)) if place.pool == pool}
-    live = (any(start <= time < end for start, end in buffer.live or ()) for buffer in drawn.buffers)
-    return [i for i, is_live in enumerate(live) if is_live and drawn.buffers[i].id in there]
+    there = {place.id for place in plan.placements if place.pool == pool.name}
+    numbers = (
+        (i for i, buffer in enumerate(drawn.buffers) if buffer.id in there) if pool.buffers is None else pool.buffers
+    )
+    return [i for i in numbers if any(start <= time < end for start, end in drawn.buffers[i].live or ())]
 
 
 def _largest_first(buffer: Buffer) -> tuple[int, str]:

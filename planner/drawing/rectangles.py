@@ -10,8 +10,9 @@ import numpy as np
 
 from ..model.deadline import in_time, look
 from ..model.problem import Buffer, Lifetimes
+from .demand import DRAWING
 from .frame import LEFT, Frame, cut, number, safe, text
-from .memory_map import DRAWING, Box, MemoryMap
+from .memory_map import Box, MemoryMap
 from .style import NO_KIND, colour_of
 from .ticks import grouped, short_bytes
 

@@ -33,7 +33,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
         if any(each[pool.name].boxes or each[pool.name].profile for each in together if pool.name in each)
     ] or list(drawn.pools[:1])
     drawn_ones = {pool.name for pool in filled}
-    empty = [pool.name for pool in drawn.pools if pool.name not in drawn_ones]
+    empty = [pool.name for pool in drawn.pools if pool.name not in drawn_ones and drawn.why_empty is None]
     used = filled[:MOST_POOLS]
     those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
@@ -216,7 +216,7 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
     bound = [("bound", "proven bound")] if any(pool.bound for pool in drawn.pools) else []
     entries = [*live, *bound, *more]
     if any(pool.size is not None for pool in drawn.pools):
-        entries.append(("end", "end of the pool"))
+        entries.append(("end", "end of the pool" if drawn.why_empty is None else "all there is"))
     has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
     if has_kinds and any(pool.boxes for pool in drawn.pools):
         for number_, kind in list(enumerate(drawn.kinds))[:MOST_KINDS]:

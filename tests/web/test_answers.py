@@ -192,10 +192,19 @@ def test_figures_of_an_answer_without_a_map_are_not_called_the_best_so_far(
     expect(page.locator(".figures")).to_have_text(figures)
 
 
-def test_an_infeasible_problem_has_no_bound(visiting: Visiting, service: Served) -> None:
-    """0 B would look as if everything fitted into nothing."""
-    small = {**THREE, "pools": [{"name": "arena", "size": 40}]}
+@pytest.mark.parametrize(
+    ("size", "pools", "shown"),
+    [
+        (80, ("arena",), "peak–bound84 Bgap–"),
+        (40, ("arena", "other"), "peak–bound–gap–"),
+    ],
+    ids=["known", "0 B would look as if nothing were needed"],
+)
+def test_an_infeasible_problem_has_the_bound_that_is_drawn(
+    visiting: Visiting, service: Served, size: int, pools: tuple[str, ...], shown: str
+) -> None:
+    small = {**THREE, "pools": [{"name": name, "size": size} for name in pools]}
     job = service.client.post("/v1/jobs", json=small).json()
     until(service, job, "succeeded")
     page = visiting().open(f"/#{job['id']}")
-    expect(page.locator(".figures")).to_contain_text("peak–bound–gap–")
+    expect(page.locator(".figures")).to_contain_text(shown)

@@ -13,8 +13,8 @@ const CLAIMS = new Set(["peak", "bound", "gap"]); // claims of a plan, which may
 export function figures(job, plan, map, more = []) {
   const rows = [...more];
   const best = plan?.peak ?? job?.best ?? null;
-  // A plan that cannot be has no least peak either.
-  const bound = plan?.status === "infeasible" ? null : (plan?.bound ?? job?.bound ?? null);
+  const known = plan?.bound ?? job?.bound ?? null;
+  const bound = plan?.status === "infeasible" && !known ? null : known; // 0 B would look as if nothing were needed
   // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);

@@ -115,7 +115,7 @@ export class PoolMaps extends EventTarget {
     const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
     const lines = [entry("line live", layer.needed ? "bytes needed" : "bytes in use")];
     if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
-    if (layer.pool.size !== null) lines.push(entry("line end", `end of the pool ${bytes(layer.pool.size)}`));
+    if (layer.pool.size !== null) lines.push(entry("line end", `${layer.needed ? "all there is" : "end of the pool"} ${bytes(layer.pool.size)}`));
     if (!kinds.some((kind) => kind.name !== null)) return lines;
     const boxes = kinds.slice(0, KINDS).map((kind) => entry(`k${kind.colour}`, kind.name === null ? "no kind" : visible(kind.name)));
     if (kinds.length > KINDS) boxes.push(element("span", {}, `and ${grouped(kinds.length - KINDS)} more kinds`));
