@@ -13,7 +13,7 @@ from ..model.problem import Buffer, Lifetimes
 from .demand import DRAWING
 from .frame import LEFT, Frame, cut, number, safe, text
 from .memory_map import Box, MemoryMap
-from .style import NO_KIND, colour_of
+from .style import NO_KIND, colours_of
 from .ticks import grouped, short_bytes
 
 MOST = 10_000
@@ -60,6 +60,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
     """Return the pool's rectangles; those of moved buffers have an outline, or its colour if they are too small for one."""
     yield from _together(drawn, these.together, frame, moved)
     bad = bad_buffers(drawn)
+    colours = colours_of(drawn.kinds)
     outlined = bad | moved
     ordered = sorted(these.single, key=lambda box: box.buffer in outlined) if outlined else these.single
     for box in in_time(ordered, DRAWING):  # neighbours would cover half of an outline
@@ -67,7 +68,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
         left, right = frame.x(box.start), frame.x(box.end)
         low, high = frame.y(box.low), frame.y(box.low + buffer.size)
         width, height = max(right - left, 0.5), max(low - high, 0.5)
-        colour = colour_of(drawn.kind[box.buffer], drawn.kinds)
+        colour = colours[drawn.kind[box.buffer]]
         has_room = width >= 3 and height >= 3  # a border would hide a smaller one
         went = box.buffer in moved and not has_room
         classes = f"{'went' if went else f'k{colour}'} s{box.buffer % SHADES}{' box' * has_room}"
@@ -116,7 +117,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[i
         return
     left, above = LEFT, math.floor(frame.above)
     grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
-    colours = [colour_of(kind, drawn.kinds) for kind in range(len(drawn.kinds))]
+    colours = colours_of(drawn.kinds)
     went = NO_KIND + 1
     for box in in_time(sorted(small, key=lambda box: box.buffer in moved), DRAWING):  # what moved is drawn last
         x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left

@@ -1,9 +1,10 @@
-"""Colours and fonts of the pictures: light, dark, or as the reader's system. A kind has the colour of its number."""
+"""Colours and fonts of the pictures: light, dark, or as the reader's system. A kind has the same colour in all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import cycle
 
 
 class Theme(StrEnum):
@@ -41,6 +42,10 @@ DARK = (
 )
 NO_KIND = len(LIGHT) - 1
 """With several kinds, the last colour is for buffers without one."""
+KNOWN = {
+    kind: colour for colour, kind in enumerate(("intermediate", "workspace", "input", "output", "constant", "mutable"))
+}
+"""The colours of the kinds that the formats name: the same whatever else there is."""
 
 _LIGHT = {"page": "#ffffff", "field": "#f5f7f9", "ink": "#14181c", "soft": "#5a646e", "rule": "#dde2e7"}
 _LIGHT |= {"live": "#14181c", "bound": "#0a6e46", "end": "#b3261e", "wrong": "#d11507", "moved": "#8a1a9b"}
@@ -48,11 +53,13 @@ _DARK = {"page": "#14181c", "field": "#1b2026", "ink": "#e8ecf0", "soft": "#98a3
 _DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff5c4d", "moved": "#e79bff"}
 
 
-def colour_of(kind: int, kinds: Sequence[str | None]) -> int:
-    """Return the number of a kind's colour; if there are more kinds than colours, some share one."""
-    if kinds[kind] is None and len(kinds) > 1:
-        return NO_KIND
-    return sum(name is not None for name in kinds[:kind]) % NO_KIND
+def colours_of(kinds: Sequence[str | None]) -> tuple[int, ...]:
+    """Return the number of each kind's colour. Others than the known ones get what these leave, in turn; if there are more than that, some share one."""
+    if tuple(kinds) == (None,):
+        return (0,)
+    used = {KNOWN[kind] for kind in kinds if kind in KNOWN}
+    free = cycle([*range(len(KNOWN), NO_KIND), *(c for c in range(len(KNOWN)) if c not in used)])
+    return tuple(NO_KIND if kind is None else KNOWN[kind] if kind in KNOWN else next(free) for kind in kinds)
 
 
 def _rules(colours: Sequence[str], names: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import Chosen, bad_buffers, boxes, chosen, names
-from .style import colour_of
+from .style import colours_of
 from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
@@ -219,8 +219,8 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
         entries.append(("end", "end of the pool" if drawn.why_empty is None else "all there is"))
     has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
     if has_kinds and any(pool.boxes for pool in drawn.pools):
-        for number_, kind in list(enumerate(drawn.kinds))[:MOST_KINDS]:
-            entries.append((f"k{colour_of(number_, drawn.kinds)}", "no kind" if kind is None else cut(kind, 160)))
+        for colour, kind in list(zip(colours_of(drawn.kinds), drawn.kinds, strict=True))[:MOST_KINDS]:
+            entries.append((f"k{colour}", "no kind" if kind is None else cut(kind, 160)))
     x, row, parts = float(LEFT), 0, []
     for mark, name in entries:
         width = 34 + 6.6 * len(name)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...drawing.memory_map import MemoryMap, PoolMap, ceiling
-from ...drawing.style import colour_of
+from ...drawing.style import colours_of
 from ..documents import MAP_FORMAT
 
 EXACT = (1 << 53) - 1
@@ -40,7 +40,9 @@ def write_map(drawn: MemoryMap) -> bytes:
             "time": _numbers(time - begin for time in drawn.steps),
             "name": [name[:MOST_LETTERS] for name in drawn.steps.values()],
         },
-        "kinds": [{"name": name, "colour": colour_of(number, drawn.kinds)} for number, name in enumerate(drawn.kinds)],
+        "kinds": [
+            {"name": name, "colour": colour} for name, colour in zip(drawn.kinds, colours_of(drawn.kinds), strict=True)
+        ],
         "buffers": {
             "id": [_number(b.id) if isinstance(b.id, int) else b.id for b in drawn.buffers],
             "size": _numbers(b.size for b in drawn.buffers),
