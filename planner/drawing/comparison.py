@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import chosen
+from .rectangles import chosen, least_area
 from .svg import MOST_POOLS, drawn_together, field, legend
 from .ticks import exact_bytes, grouped
 
@@ -18,7 +18,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
     """Return the maps of two plans, A and B."""
     both = (first, second)
     moved = [_numbers(drawn, _moved(first, second)) for drawn in both]
-    those = [dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True)) for drawn in both]
+    least, together = [least_area(drawn) for drawn in both], 0
     names = list(dict.fromkeys(pool.name for drawn in both for pool in drawn.pools if _has_something(pool)))
     shown = names[: MOST_POOLS // 2] or [first.pools[0].name]
     begin = min(drawn.axis.begin for drawn in both)
@@ -31,13 +31,15 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
         top = max(ceiling(pool, drawn.buffers) for _, drawn, pool in there)
         for i, drawn, pool in there:
             frame = Frame(sheet, above, height, begin, right, top)
-            parts += field(drawn, pool, those[i][name], frame, f"{NAMES[i]}: ", moved[i])
+            those = chosen(drawn, pool, frame, least[i])
+            together += len(those.together)
+            parts += field(drawn, pool, those, frame, f"{NAMES[i]}: ", moved[i])
             above = frame.below + GAP
     alone = _places(first).keys() ^ _places(second).keys()
     changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if any(moved) else []
     entries, rows = legend(first, sheet, above + 4, *changes)
     notes = list(_summary(first, second))
-    if together := sum(len(each.together) for drawn in those for each in drawn.values()):
+    if together:
         notes.append(drawn_together(together))
     if len(names) > len(shown):
         notes.append(f"{grouped(len(names) - len(shown))} more pools have something in them, and are not drawn.")

@@ -1,4 +1,4 @@
-"""A pool's rectangles. With very many the picture would be too large to open, so the smallest are drawn together, without names."""
+"""A pool's rectangles. With very many the picture would be too large to open, and many are smaller than a pixel: these are drawn together, without names."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.deadline import in_time, look
 from ..model.problem import Buffer, Lifetimes
+from .coverage import LEVELS, coloured, shares
 from .demand import DRAWING
 from .frame import LEFT, Frame, cut, number, safe, text
-from .memory_map import Box, MemoryMap
+from .memory_map import Box, MemoryMap, PoolMap
 from .style import NO_KIND, colours_of
 from .ticks import grouped, short_bytes
 
-MOST = 10_000
-"""The most rectangles drawn one by one, in all pools together."""
+FEW, MOST = 2_000, 10_000
+"""The most rectangles that are all drawn one by one, in all pools together; and the most of those that are larger than a pixel."""
+WENT = NO_KIND + 1
+"""Beyond the colours of kinds: what lies elsewhere in another plan."""
 LONGEST_NAME = 200
 SHADES = 3
 """Shades of each colour, to distinguish neighbours."""
@@ -31,23 +35,30 @@ class Chosen:
     together: tuple[Box, ...]
 
 
-def chosen(drawn: MemoryMap) -> list[Chosen]:
-    """Return the choice for each pool: the largest boxes, and all faulty ones, are drawn one by one."""
+def least_area(drawn: MemoryMap) -> int | None:
+    """Return the area above which rectangles can be drawn one by one; None: all are, since they are few."""
     count = sum(len(pool.boxes) for pool in drawn.pools)
-    if count <= MOST:
-        return [Chosen(pool.boxes, ()) for pool in drawn.pools]
+    if count <= FEW:
+        return None
     look(DRAWING)
+    if count <= MOST:
+        return 0
+    return sorted((_area(box, drawn) for pool in drawn.pools for box in pool.boxes), reverse=True)[MOST]
+
+
+def chosen(drawn: MemoryMap, pool: PoolMap, frame: Frame, least: int | None) -> Chosen:
+    """Return which of a pool's boxes are drawn one by one: all faulty ones, and those that are large enough and have a pixel."""
+    if least is None:
+        return Chosen(pool.boxes, ())
     bad = bad_buffers(drawn)
-    areas = sorted((_area(box, drawn) for pool in drawn.pools for box in pool.boxes), reverse=True)
-    least = areas[MOST]
-    found = []
-    for pool in drawn.pools:
-        look(DRAWING)
-        single = tuple(box for box in pool.boxes if _area(box, drawn) > least or box.buffer in bad)
-        known = set(single)
-        look(DRAWING)
-        found.append(Chosen(single, tuple(box for box in pool.boxes if box not in known)))
-    return found
+    single: list[Box] = []
+    together: list[Box] = []
+    for box in in_time(pool.boxes, DRAWING):
+        high = box.low + drawn.buffers[box.buffer].size
+        has_pixel = frame.x(box.end) - frame.x(box.start) >= 1 and frame.y(box.low) - frame.y(high) >= 1
+        is_single = (has_pixel and _area(box, drawn) > least) or box.buffer in bad
+        (single if is_single else together).append(box)
+    return Chosen(tuple(single), tuple(together))
 
 
 def bad_buffers(drawn: MemoryMap) -> set[int]:
@@ -112,24 +123,29 @@ def _area(box: Box, drawn: MemoryMap) -> int:
 
 
 def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[int]) -> Iterator[str]:
-    """Return one path of each colour over the pixels that these boxes touch."""
+    """Return a path for each colour and level of the pixels that these boxes cover."""
     if not small:
         return
-    left, above = LEFT, math.floor(frame.above)
-    grid = np.zeros((math.ceil(frame.below) - above + 1, frame.sheet.width - left + 1), dtype=np.uint8)
+    above = math.floor(frame.above)
+    width, height = frame.sheet.inside, math.ceil(frame.below) - above
     colours = colours_of(drawn.kinds)
-    went = NO_KIND + 1
-    for box in in_time(sorted(small, key=lambda box: box.buffer in moved), DRAWING):  # what moved is drawn last
-        x1, x2 = int(frame.x(box.start)) - left, round(frame.x(box.end)) - left
-        y1 = int(frame.y(box.low + drawn.buffers[box.buffer].size)) - above
-        y2 = round(frame.y(box.low)) - above
-        colour = went if box.buffer in moved else colours[drawn.kind[box.buffer]]
-        grid[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = colour + 1
-    for colour in np.unique(grid[grid > 0]).tolist():
-        runs = []
-        for y, row in enumerate(grid == colour):
-            edges = np.flatnonzero(np.diff(row.astype(np.int8), prepend=0, append=0)).tolist()
-            runs += [
-                f"M{left + x1} {above + y}h{x2 - x1}v1H{left + x1}" for x1, x2 in zip(*[iter(edges)] * 2, strict=True)
-            ]
-        yield f'<path class="{"went" if colour == went + 1 else f"k{colour - 1}"}" d="{"".join(runs)}"/>'
+    edges: dict[int, list[tuple[float, float, float, float]]] = {}
+    for box in in_time(small, DRAWING):
+        colour = WENT if box.buffer in moved else colours[drawn.kind[box.buffer]]
+        top = frame.y(box.low + drawn.buffers[box.buffer].size) - above
+        across = frame.x(box.start) - LEFT, frame.x(box.end) - LEFT
+        edges.setdefault(colour, []).append((*across, top, frame.y(box.low) - above))
+    look(DRAWING)
+    by_colour = {colour: shares(np.array(edges[colour]), width, height) for colour in sorted(edges)}
+    for colour, level, pixels in coloured(by_colour):
+        opacity = "" if level == LEVELS else f' fill-opacity="{level / LEVELS}"'
+        kind = "went" if colour == WENT else f"k{colour}"
+        yield f'<path class="{kind} pixels"{opacity} d="{"".join(_runs(pixels, LEFT, above))}"/>'
+
+
+def _runs(pixels: npt.NDArray[np.bool_], left: int, above: int) -> Iterator[str]:
+    """Return a rectangle one pixel high for each row's neighbouring pixels."""
+    for y, row in enumerate(pixels):
+        edges = np.flatnonzero(np.diff(row.astype(np.int8), prepend=0, append=0)).tolist()
+        for x1, x2 in zip(*[iter(edges)] * 2, strict=True):
+            yield f"M{left + x1} {above + y}h{x2 - x1}v1H{left + x1}"

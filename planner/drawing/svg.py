@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import Chosen, bad_buffers, boxes, chosen, names
+from .rectangles import Chosen, bad_buffers, boxes, chosen, least_area, names
 from .style import colours_of
 from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
@@ -35,7 +35,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
     drawn_ones = {pool.name for pool in filled}
     empty = [pool.name for pool in drawn.pools if pool.name not in drawn_ones and drawn.why_empty is None]
     used = filled[:MOST_POOLS]
-    those = dict(zip((pool.name for pool in drawn.pools), chosen(drawn), strict=True))
+    least, together_ones = least_area(drawn), 0
     height = max(sheet.width * 13 / 30 / max(len(used), 1), LEAST_FIELD)
     parts = list(_why_empty(drawn.why_empty or "", sheet))
     above: float = HEAD + GAP / 2 + len(parts) * 18
@@ -43,9 +43,11 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
         top = max(ceiling(each[pool.name], drawn.buffers) for each in together if pool.name in each)
         right = max(each.axis.right for each in (drawn, *beside))
         frame = Frame(sheet, above, height, drawn.axis.begin, right, top)
-        parts += field(drawn, pool, those[pool.name], frame)
+        those = chosen(drawn, pool, frame, least)
+        together_ones += len(those.together)
+        parts += field(drawn, pool, those, frame)
         above = frame.below + GAP
-    notes = _notes(drawn, sheet, empty, sum(len(each.together) for each in those.values()))
+    notes = _notes(drawn, sheet, empty, together_ones)
     if len(filled) > len(used):
         notes.append(
             (f"{grouped(len(filled) - len(used))} more pools have something in them, and are not drawn.", "soft")
@@ -64,13 +66,11 @@ def nested_maps(
     above: float = HEAD + GAP / 2
     parts: list[str] = []
     fields = [
-        (function, drawn, pool, those)
-        for function, drawn in arenas
-        for pool, those in zip(drawn.pools, chosen(drawn), strict=True)
-        if pool.boxes or pool.profile
+        (function, drawn, pool) for function, drawn in arenas for pool in drawn.pools if pool.boxes or pool.profile
     ]
-    for function, drawn, pool, those in fields[:MOST_POOLS]:
+    for function, drawn, pool in fields[:MOST_POOLS]:
         frame = Frame(sheet, above, LEAST_FIELD, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
+        those = chosen(drawn, pool, frame, least_area(drawn))
         parts += field(drawn, pool, those, frame, f"{function}:   ")
         above = frame.below + GAP
     if len(fields) > MOST_POOLS:
@@ -241,7 +241,7 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
 
 def drawn_together(count: int) -> str:
     """Return the note on rectangles that are not drawn one by one."""
-    return f"The {grouped(count)} smallest rectangles are drawn together, without names."
+    return f"The {grouped(count)} smallest rectangles are drawn together, without names: the more of a pixel they cover, the stronger its colour."
 
 
 def _notes(drawn: MemoryMap, sheet: Sheet, empty: list[str], together: int) -> list[tuple[str, str]]:
