@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
-from .frame import LEFT, STANDARD, Frame, Sheet, cut, number, text
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
+from .in_use import hills, in_use, is_dense, live_words
 from .memory_map import MemoryMap, PoolMap, memory_map
-from .svg import by_pixel, grid, heading, is_dense, lines, live_words
+from .svg import grid, heading, limits
 from .ticks import grouped, short_bytes
 
 HEAD, HEIGHT, GAP = 64, 260, 70
@@ -24,8 +25,6 @@ BETWEEN_NAMES = 120
 LABEL = 28
 """The height of a name with its bytes, in pixels."""
 MOST_BUFFERS = 12
-LEAST = 0.5
-"""The opacity of each pixel's minimum over what is behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,10 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
         if drawn.why_empty is None or is_dense(pool, sheet):
-            parts += _hills(pool, frame)
-        parts += lines(drawn, replace(pool, profile=()) if is_dense(pool, sheet) else pool, frame)
+            parts += hills(pool, frame)
+        if not is_dense(pool, sheet):
+            parts += in_use(drawn, pool, frame)
+        parts += limits(pool, frame)
         parts += _names(drawn, pool, frame)
         parts.append(text(LEFT, frame.below + 36, _peak(plan, drawn, pool, sheet), "soft"))
         above = frame.below + GAP
@@ -72,27 +73,6 @@ def _top(pool: PoolMap) -> int:
     if pool.size is not None and most <= pool.size <= 2 * most:
         most = pool.size
     return most + max(most // AIR, 1)
-
-
-def _hills(pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """Return the bytes in use; with many changes in a pixel, each pixel's maximum and, in front, its minimum."""
-    if not is_dense(pool, frame.sheet):
-        yield _hill(pool, frame)
-        return
-    pixels = [pixel for pixel in by_pixel(pool, frame) if pixel[0] < frame.sheet.right]
-    for kind, which in (('between"', 2), (f'dot" fill-opacity="{LEAST}"', 1)):
-        steps = "".join(f"H{pixel[0]}V{number(frame.y(pixel[which]))}" for pixel in pixels)
-        yield f'<path class="{kind} d="M{LEFT} {number(frame.below)}{steps}H{frame.sheet.right}V{number(frame.below)}Z"/>'
-
-
-def _hill(pool: PoolMap, frame: Frame) -> str:
-    path, before = [f"M{number(frame.x(pool.profile[0][0]))} {number(frame.below)}"], ""
-    for time, used in pool.profile:
-        y = number(frame.y(used))
-        if y != before:
-            path.append(f"H{number(frame.x(time))}V{y}")
-        before = y
-    return f'<path class="between" d="{"".join(path)}H{frame.sheet.right}V{number(frame.below)}Z"/>'
 
 
 def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
+from .in_use import BAND, in_use, is_dense, live_words
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import Chosen, bad_buffers, boxes, chosen, least_area, names
 from .style import colours_of
@@ -14,10 +15,6 @@ from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_by
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
-MOST_STEPS = 2
-"""The most steps of a line in each pixel."""
-BAND = 0.35
-"""The opacity of a band."""
 MOST_KINDS = 24
 """The most kinds in the legend."""
 MOST_POOLS = 100
@@ -89,7 +86,8 @@ def field(
     yield from heading(pool, frame, name)
     yield from grid(drawn, pool, frame)
     yield from boxes(drawn, those, frame, moved)
-    yield from lines(drawn, pool, frame)
+    yield from in_use(drawn, pool, frame)
+    yield from limits(pool, frame)
     yield from names(drawn, those, frame)
 
 
@@ -150,55 +148,14 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), label, "soft right")
 
 
-def is_dense(pool: PoolMap, sheet: Sheet) -> bool:
-    """True if the bytes in use change so often that their line would cover everything."""
-    return len(pool.profile) > MOST_STEPS * sheet.inside
-
-
-def by_pixel(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
-    """Return, for every pixel of the profile, its position and the least and most bytes in use within it."""
-    at, low, high, used = int(frame.x(pool.profile[0][0])), pool.profile[0][1], pool.profile[0][1], pool.profile[0][1]
-    for time, now in pool.profile[1:]:
-        x = int(frame.x(time))
-        if x > at:
-            yield at, low, high
-            if x > at + 1:
-                yield x - 1, used, used
-            at, low, high = x, used, used
-        low, high, used = min(low, now), max(high, now), now
-    yield at, low, high
-
-
-def lines(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
-    """Return the bytes in use over time, the bound, and the pool's end. Where there are many changes in a pixel, a translucent band replaces the line."""
-    if pool.profile and is_dense(pool, frame.sheet):
-        band = [column for column in by_pixel(pool, frame) if column[0] < frame.sheet.right]
-        over = "".join(f"L{x} {number(frame.y(high))}H{x + 1}" for x, _, high in band)
-        under = "".join(f"L{x + 1} {number(frame.y(low))}H{x}" for x, low, _ in reversed(band))
-        title = f"<title>{live_words(drawn)}: between the least and the most of each pixel</title>"
-        yield f'<path class="ink" fill-opacity="{BAND}" d="M{over[1:]}{under}Z">{title}</path>'
-    elif pool.profile:
-        path: list[str] = []
-        before = ""
-        for time, used in pool.profile:
-            x, y = number(frame.x(time)), number(frame.y(used))
-            if y != before:
-                path.append(f"H{x}V{y}" if path else f"M{x} {number(frame.below)}V{y}")
-            before = y
-        if drawn.why_empty is not None:
-            yield f'<path class="ink" fill-opacity="{BAND}" d="{"".join(path)}H{frame.sheet.right}V{number(frame.below)}Z"/>'
-        yield f'<path class="live" d="{"".join(path)}"><title>{live_words(drawn)}</title></path>'
+def limits(pool: PoolMap, frame: Frame) -> Iterator[str]:
+    """Return the bound, and the pool's end."""
     if pool.bound:
         at = frame.y(pool.bound)
         yield f'<path class="bound" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>bound: {exact_bytes(pool.bound)}</title></path>'
     if pool.size is not None and pool.size <= frame.top:
         at = frame.y(pool.size)
         yield f'<path class="end" d="M{LEFT} {number(at)}H{frame.sheet.right}"><title>the pool ends here</title></path>'
-
-
-def live_words(drawn: MemoryMap) -> str:
-    """Return what the profile shows."""
-    return "bytes in use" if drawn.why_empty is None else "bytes needed"
 
 
 def _why_empty(reason: str, sheet: Sheet) -> Iterator[str]:
