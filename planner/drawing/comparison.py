@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
+from .in_use import strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import chosen, least_area
 from .svg import MOST_POOLS, drawn_together, field, legend
@@ -30,6 +31,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
         there = [(i, drawn, pool) for i, drawn in enumerate(both) for pool in drawn.pools if pool.name == name]
         top = max(ceiling(pool, drawn.buffers) for _, drawn, pool in there)
         for i, drawn, pool in there:
+            above += strip_height(drawn, pool, sheet)
             frame = Frame(sheet, above, height, begin, right, top)
             those = chosen(drawn, pool, frame, least[i])
             together += len(those.together)
@@ -37,7 +39,7 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             above = frame.below + GAP
     alone = _places(first).keys() ^ _places(second).keys()
     changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if any(moved) else []
-    entries, rows = legend(first, sheet, above + 4, *changes)
+    entries, rows = legend(first, sheet, above + 4, *changes, are_counted=bool(together))
     notes = list(_summary(first, second))
     if together:
         notes.append(drawn_together(together))

@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 LEVELS = 4
 """A pixel's colour is as strong as the pixel is covered, in this many steps: the least shows that something is there."""
-NOTHING = 1e-4
+NOTHING = 1e-6
 """What is covered less is only touched."""
+SEEN = 1 / 8
+"""The least share of the pixels that a colour gets in which it is."""
 
 Shares = npt.NDArray[np.float64]
 
@@ -52,15 +54,18 @@ SCREEN = screen(8)
 
 
 def coloured(by_colour: Mapping[int, Shares]) -> Iterator[tuple[int, int, npt.NDArray[np.bool_]]]:
-    """Yield the pixels of each colour and level (1 to LEVELS). Where several colours share pixels, each has as many as its share."""
+    """Yield the pixels of each colour and level (1 to LEVELS). Where several colours share pixels, each has as many as its share, and some in any case."""
     total: Shares = np.sum(list(by_colour.values()), axis=0)
+    weights = {
+        colour: np.where(share > NOTHING, np.maximum(share, SEEN * total), 0) for colour, share in by_colour.items()
+    }
     level = np.where(total > NOTHING, np.ceil(np.clip(total - NOTHING, 0, 1) * LEVELS), 0)
     height, width = total.shape
     down, across = height // len(SCREEN) + 1, width // len(SCREEN) + 1
-    wanted = total * np.tile(SCREEN, (down, across))[:height, :width]
+    wanted = np.sum(list(weights.values()), axis=0) * np.tile(SCREEN, (down, across))[:height, :width]
     free, reached = level > 0, np.zeros_like(total)
-    for colour, share in by_colour.items():
-        reached += share
+    for colour, weight in weights.items():
+        reached += weight
         here = free & (reached > wanted)
         free &= ~here
         for each in range(1, LEVELS + 1):

@@ -9,7 +9,7 @@ from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
-from .in_use import hills, in_use, is_dense, live_words
+from .in_use import FAINT_AND_STRONG, hills, in_use, is_dense, live_words
 from .memory_map import MemoryMap, PoolMap, memory_map
 from .svg import grid, heading, limits
 from .ticks import grouped, short_bytes
@@ -25,6 +25,7 @@ BETWEEN_NAMES = 120
 LABEL = 28
 """The height of a name with its bytes, in pixels."""
 MOST_BUFFERS = 12
+FILLS = 'class="between"', 'class="dot" fill-opacity="0.5"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
         if drawn.why_empty is None or is_dense(pool, sheet):
-            parts += hills(pool, frame)
+            parts += hills(pool, frame, FILLS)
         if not is_dense(pool, sheet):
             parts += in_use(drawn, pool, frame)
         parts += limits(pool, frame)
@@ -63,7 +64,7 @@ def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     dense = any(is_dense(pool, sheet) for pool in shown)
     figures = (
         f"{live_words(drawn)} over time  ·  {grouped(len(drawn.buffers))} buffers"
-        f"{'  ·  faint: the most of each pixel, strong: the least' if dense else ''}"
+        f"{f'  ·  {FAINT_AND_STRONG}' if dense else ''}"
     )
     return sheet.picture(drawn.problem or "Bytes over time", figures, parts, above - 10, run=True)
 

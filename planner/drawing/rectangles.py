@@ -23,6 +23,8 @@ FEW, MOST = 2_000, 10_000
 WENT = NO_KIND + 1
 """Beyond the colours of kinds: what lies elsewhere in another plan."""
 LONGEST_NAME = 200
+LEAST = 1.0
+"""The least width and height of what is drawn by itself, in pixels."""
 SHADES = 3
 """Shades of each colour, to distinguish neighbours."""
 
@@ -78,7 +80,7 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
         buffer = drawn.buffers[box.buffer]
         left, right = frame.x(box.start), frame.x(box.end)
         low, high = frame.y(box.low), frame.y(box.low + buffer.size)
-        width, height = max(right - left, 0.5), max(low - high, 0.5)
+        width, height = max(right - left, LEAST), max(low - high, LEAST)
         colour = colours[drawn.kind[box.buffer]]
         has_room = width >= 3 and height >= 3  # a border would hide a smaller one
         went = box.buffer in moved and not has_room
@@ -144,8 +146,17 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[i
 
 
 def _runs(pixels: npt.NDArray[np.bool_], left: int, above: int) -> Iterator[str]:
-    """Return a rectangle one pixel high for each row's neighbouring pixels."""
-    for y, row in enumerate(pixels):
-        edges = np.flatnonzero(np.diff(row.astype(np.int8), prepend=0, append=0)).tolist()
-        for x1, x2 in zip(*[iter(edges)] * 2, strict=True):
+    """Return a rectangle one pixel wide for neighbours in each column, or one pixel high for those in each row: whichever are fewer."""
+    across, down = _ends(pixels), _ends(pixels.T)
+    if len(across) <= len(down):
+        for y, x1, x2 in across.tolist():
             yield f"M{left + x1} {above + y}h{x2 - x1}v1H{left + x1}"
+    else:
+        for x, y1, y2 in down.tolist():
+            yield f"M{left + x} {above + y1}v{y2 - y1}h1V{above + y1}"
+
+
+def _ends(pixels: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """Return line, begin and end of all neighbours that are set."""
+    lines, at = np.nonzero(np.diff(pixels.astype(np.int8), axis=1, prepend=0, append=0))
+    return np.stack([lines[::2], at[::2], at[1::2]], axis=1)

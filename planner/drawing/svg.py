@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
-from .in_use import BAND, in_use, is_dense, live_words
+from .in_use import FAINT_AND_STRONG, OF_MAPS, in_use, is_beside, is_dense, live_words, strip, strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .rectangles import Chosen, bad_buffers, boxes, chosen, least_area, names
 from .style import colours_of
@@ -39,6 +41,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
     for pool in used:
         top = max(ceiling(each[pool.name], drawn.buffers) for each in together if pool.name in each)
         right = max(each.axis.right for each in (drawn, *beside))
+        above += strip_height(drawn, pool, sheet)
         frame = Frame(sheet, above, height, drawn.axis.begin, right, top)
         those = chosen(drawn, pool, frame, least)
         together_ones += len(those.together)
@@ -49,7 +52,7 @@ def svg(drawn: MemoryMap, sheet: Sheet = STANDARD, beside: Sequence[MemoryMap] =
         notes.append(
             (f"{grouped(len(filled) - len(used))} more pools have something in them, and are not drawn.", "soft")
         )
-    entries, rows = legend(drawn, sheet, above + 4)
+    entries, rows = legend(drawn, sheet, above + 4, are_counted=bool(together_ones))
     bottom = above + rows * 20 + len(notes) * 18 + FOOT - 10
     parts += entries
     parts += [text(LEFT, above + rows * 20 + 8 + i * 18, note, kind) for i, (note, kind) in enumerate(notes)]
@@ -66,6 +69,7 @@ def nested_maps(
         (function, drawn, pool) for function, drawn in arenas for pool in drawn.pools if pool.boxes or pool.profile
     ]
     for function, drawn, pool in fields[:MOST_POOLS]:
+        above += strip_height(drawn, pool, sheet)
         frame = Frame(sheet, above, LEAST_FIELD, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
         those = chosen(drawn, pool, frame, least_area(drawn))
         parts += field(drawn, pool, those, frame, f"{function}:   ")
@@ -83,10 +87,11 @@ def field(
     drawn: MemoryMap, pool: PoolMap, those: Chosen, frame: Frame, name: str = "", moved: Set[int] = frozenset()
 ) -> Iterator[str]:
     """Return one pool: heading, axes, rectangles and lines. Moved buffers have an outline."""
-    yield from heading(pool, frame, name)
+    beside = strip_height(drawn, pool, frame.sheet)
+    yield from heading(pool, replace(frame, above=frame.above - beside), name)
     yield from grid(drawn, pool, frame)
     yield from boxes(drawn, those, frame, moved)
-    yield from in_use(drawn, pool, frame)
+    yield from strip(drawn, pool, frame) if beside else in_use(drawn, pool, frame)
     yield from limits(pool, frame)
     yield from names(drawn, those, frame)
 
@@ -165,19 +170,28 @@ def _why_empty(reason: str, sheet: Sheet) -> Iterator[str]:
         yield text(LEFT, HEAD + 6 + 18 * i, each, "wrong")
 
 
-def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str]) -> tuple[list[str], int]:
-    """Return the legend of lines and kinds, and its number of rows."""
-    live = [("live", live_words(drawn))]
-    if any(is_dense(pool, sheet) for pool in drawn.pools):
-        live = [("ink", f"{live_words(drawn)}, from the least to the most of each pixel")]
+def legend(
+    drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str], are_counted: bool = False
+) -> tuple[list[str], int]:
+    """Return the legend of lines and kinds, and its number of rows. Kinds are counted where some may be too small to be seen."""
+    pools = [pool for pool in drawn.pools if pool.profile] or drawn.pools
+    live = []
+    if not all(is_beside(drawn, pool, sheet) or is_dense(pool, sheet) for pool in pools):
+        live.append(("live", live_words(drawn)))
+    if any(is_dense(pool, sheet) for pool in pools):
+        live.append(("ink", f"{live_words(drawn)} ({FAINT_AND_STRONG})"))
+    elif any(is_beside(drawn, pool, sheet) for pool in pools):
+        live.append(("ink", live_words(drawn)))
     bound = [("bound", "proven bound")] if any(pool.bound for pool in drawn.pools) else []
     entries = [*live, *bound, *more]
     if any(pool.size is not None for pool in drawn.pools):
         entries.append(("end", "end of the pool" if drawn.why_empty is None else "all there is"))
     has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
     if has_kinds and any(pool.boxes for pool in drawn.pools):
-        for colour, kind in list(zip(colours_of(drawn.kinds), drawn.kinds, strict=True))[:MOST_KINDS]:
-            entries.append((f"k{colour}", "no kind" if kind is None else cut(kind, 160)))
+        counts = Counter(drawn.kind)
+        for i, (colour, kind) in enumerate(zip(colours_of(drawn.kinds[:MOST_KINDS]), drawn.kinds, strict=False)):
+            count = f" ({grouped(counts[i])})" if are_counted else ""
+            entries.append((f"k{colour}", f"{'no kind' if kind is None else cut(kind, 160)}{count}"))
     x, row, parts = float(LEFT), 0, []
     for mark, name in entries:
         width = 34 + 6.6 * len(name)
@@ -185,10 +199,8 @@ def legend(drawn: MemoryMap, sheet: Sheet, above: float, *more: tuple[str, str])
             x, row = LEFT, row + 1
         at = above + row * 20
         if mark == "ink" or mark.startswith("k"):
-            seen = f' fill-opacity="{BAND}"' * (mark == "ink")
-            parts.append(
-                f'<rect class="{mark}"{seen} x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>'
-            )
+            fill = OF_MAPS[1] if mark == "ink" else f'class="{mark}"'
+            parts.append(f'<rect {fill} x="{number(x)}" y="{number(at - 9)}" width="14" height="10" rx="2"/>')
         else:
             parts.append(line(x, at - 4, x + 16, at - 4, mark))
         parts.append(text(x + 21, at, name, "soft name"))

@@ -233,22 +233,35 @@ def test_numbers_beyond_any_screen_are_drawn() -> None:
     assert [box.findtext(f"{NAMESPACE}title") for box in parts(picture, "rect") if len(box)]
 
 
-def test_a_line_that_would_cover_all_is_a_band_that_can_be_seen_through() -> None:
-    """With 4 000 steps about two share a pixel, and a band is drawn; with 40 steps a line is drawn."""
-    for steps, is_band in ((40, False), (4_000, True)):
+def test_a_line_that_would_cover_all_is_an_area_above_the_map() -> None:
+    """With 4 000 steps more than two share a pixel; with 40 a line is drawn over the map."""
+    for steps, is_dense in ((40, False), (4_000, True)):
         buffers = tuple(Buffer(i, 8 + 56 * (i % 2), live=((i, i + 1),)) for i in range(steps))
         problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
         picture = drawn(problem)
         paths = parts(picture, "path")
-        band = [path for path in paths if path.get("class") == "ink"]
-        assert [path.get("class") for path in paths].count("live") == (0 if is_band else 2)  # one is in the legend
-        assert [box.get("class") for box in parts(picture, "rect")].count(
-            "ink"
-        ) == is_band  # the band's sample in the legend
-        assert len(band) == is_band
-        for path in band:
+        areas = [path for path in paths if path.get("class") == "ink"]
+        assert [path.get("class") for path in paths].count("live") == (0 if is_dense else 2)  # one is in the legend
+        fields = [float(box.get("y") or 0) for box in parts(picture, "rect") if box.get("class") == "field"]
+        assert len(fields) == 1 + is_dense
+        assert len(areas) == 2 * is_dense, "the most of each pixel, and the least"
+        assert ("most at 1" in [text.text for text in parts(picture, "text")]) == is_dense
+        for path in areas:
             xs = [float(x) for x in re.findall(r"[MLH]([0-9.]+)", path.get("d") or "")]
-            ys = {float(y) for y in re.findall(r"[ML][0-9.]+ ([0-9.]+)", path.get("d") or "")}
+            ys = {float(y) for y in re.findall(r"V([0-9.]+)", path.get("d") or "")}
             assert max(xs) <= Sheet().right
-            assert len(ys) == 2  # the least and the most of every pixel
-            assert float(path.get("fill-opacity") or 1) < 0.5
+            assert max(ys) < max(fields), "nothing of it lies over the map"
+
+
+def test_bytes_in_use_that_hardly_ever_change_are_a_line_however_many_buffers_there_are() -> None:
+    buffers = tuple(Buffer(i, 64, live=((i, i + 1),)) for i in range(4_000))
+    picture = drawn(Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN))
+    assert [path.get("class") for path in parts(picture, "path")].count("live") == 2
+
+
+def test_kinds_too_small_to_be_seen_are_counted(many: Problem) -> None:
+    kinds = tuple(replace(each, kind="workspace" if i else "input") for i, each in enumerate(many.buffers))
+    texts = [text.text for text in parts(drawn(replace(many, buffers=kinds)), "text")]
+    assert {"workspace (499)", "input (1)"} <= {*texts}
+    few = replace(many, buffers=kinds[:50])
+    assert {"workspace", "input"} <= {text.text for text in parts(drawn(few), "text")}
