@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, text
 from .in_use import strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import chosen, least_area
+from .rectangles import chosen, least_area, marks
 from .svg import MOST_POOLS, drawn_together, field, legend
 from .ticks import exact_bytes, grouped
 
@@ -18,7 +18,9 @@ NAMES = ("A", "B")
 def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> bytes:
     """Return the maps of two plans, A and B."""
     both = (first, second)
-    moved = [_numbers(drawn, _moved(first, second)) for drawn in both]
+    elsewhere = _moved(first, second)
+    moved = [_numbers(each, elsewhere) for each in both]
+    are_all_marked = True
     least, together = [least_area(drawn) for drawn in both], 0
     names = list(dict.fromkeys(pool.name for drawn in both for pool in drawn.pools if _has_something(pool)))
     shown = names[: MOST_POOLS // 2] or [first.pools[0].name]
@@ -35,12 +37,16 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             frame = Frame(sheet, above, height, begin, right, top)
             those = chosen(drawn, pool, frame, least[i])
             together += len(those.together)
-            parts += field(drawn, pool, those, frame, f"{NAMES[i]}: ", moved[i])
+            marked = marks(drawn, pool, frame, moved[i])
+            are_all_marked &= marked.filled == marked.outlined
+            parts += field(drawn, pool, those, frame, f"{NAMES[i]}: ", marked)
             above = frame.below + GAP
     alone = _places(first).keys() ^ _places(second).keys()
-    changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if any(moved) else []
+    changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if elsewhere else []
     entries, rows = legend(first, sheet, above + 4, *changes, are_counted=bool(together))
     notes = list(_summary(first, second))
+    if not are_all_marked:
+        notes.append("So much does that only what has room for an outline is marked.")
     if together:
         notes.append(drawn_together(together))
     if len(names) > len(shown):

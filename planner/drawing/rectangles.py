@@ -20,6 +20,10 @@ from .ticks import grouped, short_bytes
 
 FEW, MOST = 2_000, 10_000
 """The most rectangles that are all drawn one by one, in all pools together; and the most of those that are larger than a pixel."""
+OUTLINED = 6
+"""The least width and height with an outline, in pixels: of smaller ones it would hide the kind."""
+MOST_FILLED = 0.25
+"""The greatest share of all that is drawn that is filled because it lies elsewhere: of more the kinds could no longer be seen."""
 WENT = NO_KIND + 1
 """Beyond the colours of kinds: what lies elsewhere in another plan."""
 LONGEST_NAME = 200
@@ -27,6 +31,18 @@ LEAST = 1.0
 """The least width and height of what is drawn by itself, in pixels."""
 SHADES = 3
 """Shades of each colour, to distinguish neighbours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The numbers of the buffers that lie elsewhere in another plan."""
+
+    outlined: Set[int] = frozenset()
+    filled: Set[int] = frozenset()
+    """Those with the outline's colour where there is no room for an outline."""
+
+
+NOTHING_MOVED = Moved()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +72,27 @@ def chosen(drawn: MemoryMap, pool: PoolMap, frame: Frame, least: int | None) -> 
     single: list[Box] = []
     together: list[Box] = []
     for box in in_time(pool.boxes, DRAWING):
-        high = box.low + drawn.buffers[box.buffer].size
-        has_pixel = frame.x(box.end) - frame.x(box.start) >= 1 and frame.y(box.low) - frame.y(high) >= 1
+        has_pixel = min(_extent(box, drawn, frame)) >= 1
         is_single = (has_pixel and _area(box, drawn) > least) or box.buffer in bad
         (single if is_single else together).append(box)
     return Chosen(tuple(single), tuple(together))
+
+
+def marks(drawn: MemoryMap, pool: PoolMap, frame: Frame, moved: Set[int]) -> Moved:
+    """Return how moved buffers are marked: small ones are not filled if too much would be."""
+    whole = small = 0
+    for box in in_time(pool.boxes if moved else (), DRAWING):
+        area = _area(box, drawn)
+        whole += area
+        if box.buffer in moved and min(_extent(box, drawn, frame)) < OUTLINED:
+            small += area
+    return Moved(moved, moved if small <= MOST_FILLED * whole else frozenset())
+
+
+def _extent(box: Box, drawn: MemoryMap, frame: Frame) -> tuple[float, float]:
+    """Return width and height in pixels."""
+    top = box.low + drawn.buffers[box.buffer].size
+    return frame.x(box.end) - frame.x(box.start), frame.y(box.low) - frame.y(top)
 
 
 def bad_buffers(drawn: MemoryMap) -> set[int]:
@@ -69,12 +101,12 @@ def bad_buffers(drawn: MemoryMap) -> set[int]:
     return {number for number, buffer in enumerate(drawn.buffers) if ids and buffer.id in ids}
 
 
-def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = frozenset()) -> Iterator[str]:
+def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Moved) -> Iterator[str]:
     """Return the pool's rectangles; those of moved buffers have an outline, or its colour if they are too small for one."""
-    yield from _together(drawn, these.together, frame, moved)
+    yield from _together(drawn, these.together, frame, moved.filled)
     bad = bad_buffers(drawn)
     colours = colours_of(drawn.kinds)
-    outlined = bad | moved
+    outlined = bad | moved.outlined
     ordered = sorted(these.single, key=lambda box: box.buffer in outlined) if outlined else these.single
     for box in in_time(ordered, DRAWING):  # neighbours would cover half of an outline
         buffer = drawn.buffers[box.buffer]
@@ -83,11 +115,12 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Set[int] = froze
         width, height = max(right - left, LEAST), max(low - high, LEAST)
         colour = colours[drawn.kind[box.buffer]]
         has_room = width >= 3 and height >= 3  # a border would hide a smaller one
-        went = box.buffer in moved and not has_room
+        has_outline = min(width, height) >= OUTLINED
+        went = box.buffer in moved.filled and not has_outline
         classes = f"{'went' if went else f'k{colour}'} s{box.buffer % SHADES}{' box' * has_room}"
         if box.buffer in bad:
             classes += " bad"
-        elif box.buffer in moved and has_room:
+        elif box.buffer in moved.outlined and has_outline:
             classes += " moved"
         yield (
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
@@ -124,7 +157,7 @@ def _area(box: Box, drawn: MemoryMap) -> int:
     return (box.end - box.start) * drawn.buffers[box.buffer].size
 
 
-def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[int]) -> Iterator[str]:
+def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, filled: Set[int]) -> Iterator[str]:
     """Return a path for each colour and level of the pixels that these boxes cover."""
     if not small:
         return
@@ -133,7 +166,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, moved: Set[i
     colours = colours_of(drawn.kinds)
     edges: dict[int, list[tuple[float, float, float, float]]] = {}
     for box in in_time(small, DRAWING):
-        colour = WENT if box.buffer in moved else colours[drawn.kind[box.buffer]]
+        colour = WENT if box.buffer in filled else colours[drawn.kind[box.buffer]]
         top = frame.y(box.low + drawn.buffers[box.buffer].size) - above
         across = frame.x(box.start) - LEFT, frame.x(box.end) - LEFT
         edges.setdefault(colour, []).append((*across, top, frame.y(box.low) - above))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
 from .in_use import FAINT_AND_STRONG, OF_MAPS, in_use, is_beside, is_dense, live_words, strip, strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import Chosen, bad_buffers, boxes, chosen, least_area, names
+from .rectangles import NOTHING_MOVED, Chosen, Moved, bad_buffers, boxes, chosen, least_area, names
 from .style import colours_of
 from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
@@ -84,7 +84,7 @@ def nested_maps(
 
 
 def field(
-    drawn: MemoryMap, pool: PoolMap, those: Chosen, frame: Frame, name: str = "", moved: Set[int] = frozenset()
+    drawn: MemoryMap, pool: PoolMap, those: Chosen, frame: Frame, name: str = "", moved: Moved = NOTHING_MOVED
 ) -> Iterator[str]:
     """Return one pool: heading, axes, rectangles and lines. Moved buffers have an outline."""
     beside = strip_height(drawn, pool, frame.sheet)

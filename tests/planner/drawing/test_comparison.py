@@ -67,15 +67,34 @@ def test_a_plan_beside_itself_shows_no_moves() -> None:
     assert ' moved"' not in picture
 
 
-def test_moved_buffers_are_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_few_that_moved_are_seen_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes too small for an outline, and boxes drawn together, have the colour of the outline."""
     monkeypatch.setattr(rectangles, "FEW", 100)
     problem = generate("random", Request(400, 1))
+    best = plan(problem)
+    moved = {place.id for place in best.placements[::20]}
+    elsewhere = tuple(
+        replace(place, offset=place.offset + (1 << 20) * (place.id in moved)) for place in best.placements
+    )
+    both = memory_map(problem, best), memory_map(problem, replace(best, placements=elsewhere))
+    picture = compared(*both, Sheet(640)).decode()
+    assert '<path class="went pixels"' in picture
+    assert '<rect class="went ' in picture
+    assert "20 of 400 buffers lie elsewhere in B" in picture
+    assert "smallest rectangles are drawn together, without names" in picture
+
+
+def test_kinds_are_seen_where_very_many_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rectangles, "FEW", 100)
+    problem = generate("random", Request(1000, 1))
     best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
     picture = compared(memory_map(problem, best), memory_map(problem, other), Sheet(640)).decode()
-    assert '<path class="went pixels"' in picture
-    assert not re.search(r'<rect class="k[^"]*" [^>]*width="[012](?:\.\d)?" height="[012](?:\.\d)?"><title>', picture)
-    assert "smallest rectangles are drawn together, without names" in picture
+    assert 'class="went' not in picture
+    assert '<path class="k0 pixels"' in picture
+    assert ">So much does that only what has room for an outline is marked.</text>" in picture
+    outlined = re.findall(r'<rect class="k[^"]* moved" [^>]*width="([\d.]+)" height="([\d.]+)"', picture)
+    assert outlined
+    assert min(float(side) for sides in outlined for side in sides) >= rectangles.OUTLINED
 
 
 def test_a_plan_is_drawn_beside_no_plan() -> None:
