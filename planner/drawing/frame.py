@@ -119,6 +119,10 @@ LONGEST = 400
 """The most characters examined."""
 
 
+KEPT = 5
+"""The least letters of a name that still say which it is."""
+
+
 def cut(words: str, width: float, size: float = 6.9, *, is_name: bool = False) -> str:
     """Return as much of the text as fits; nothing if that is hardly any. A name keeps what distinguishes it from its neighbours."""
     shown = printable(words[-LONGEST:] if is_name else words[:LONGEST])
@@ -131,9 +135,9 @@ def cut(words: str, width: float, size: float = 6.9, *, is_name: bool = False) -
     while letters > 2:
         short = short_name(shown, letters) if is_name else f"{shown[: letters - 1]}…"
         if letters_wide(short) <= room:
-            return short
+            return "" if is_name and letters_wide(short.replace("…", "")) < KEPT else short
         letters -= 1
-    return "…"
+    return "" if is_name else "…"
 
 
 def letters_wide(shown: str) -> int:

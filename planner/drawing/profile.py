@@ -91,20 +91,20 @@ def _highs(steps: Sequence[tuple[int, int]]) -> list[High]:
 def _names(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
     """Return labels for the highest ones, as many as fit beside each other, not across the bound or the pool's end."""
     across = sorted((frame.y(at) for at in (pool.bound, pool.size) if at), reverse=True)
-    taken: list[float] = []
+    taken: dict[float, High] = {}
     for high in _highs(pool.profile):
         at = (frame.x(high.start) + frame.x(high.end)) / 2
         at = min(max(at, LEFT + BETWEEN_NAMES / 2), frame.sheet.right - BETWEEN_NAMES / 2)
-        if len(taken) == MOST_NAMES:
-            return
-        if any(abs(at - other) < BETWEEN_NAMES for other in taken):
-            continue
-        taken.append(at)
+        if len(taken) < MOST_NAMES and all(abs(at - other) >= BETWEEN_NAMES for other in taken):
+            taken[at] = high
+    for at, high in taken.items():
         y = frame.y(high.used)
         for line_at in across:
             if y - LABEL < line_at < y:
                 y = line_at
-        yield text(at, y - 18, cut(_step(drawn, high), BETWEEN_NAMES - 6, 6.4, is_name=True), "name ink over mid")
+        nearest = min((abs(at - other) for other in taken if other != at), default=frame.sheet.inside)
+        room = min(nearest, 2 * (at - LEFT), 2 * (frame.sheet.right - at)) - 6
+        yield text(at, y - 18, cut(_step(drawn, high), room, 6.4, is_name=True), "name ink over mid")
         yield text(at, y - 6, short_bytes(high.used), "name soft over mid")
 
 

@@ -13,7 +13,7 @@ from ..model.deadline import in_time, look
 from ..model.problem import Buffer, Lifetimes
 from .coverage import LEVELS, coloured, shares
 from .demand import DRAWING
-from .frame import LEFT, Frame, cut, number, safe, text
+from .frame import LEFT, Frame, number, safe
 from .memory_map import Box, MemoryMap, PoolMap
 from .style import NO_KIND, colours_of
 from .ticks import grouped, short_bytes
@@ -126,16 +126,6 @@ def boxes(drawn: MemoryMap, these: Chosen, frame: Frame, moved: Moved) -> Iterat
             f'<rect class="{classes}" x="{number(left)}" y="{number(high)}" width="{number(width)}" '
             f'height="{number(height)}"><title>{safe(described(buffer, box, drawn))}</title></rect>'
         )
-
-
-def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
-    """Return the names of rectangles with room for them, to be drawn above all lines."""
-    for box in in_time(these.single, DRAWING):
-        left, high = frame.x(box.start), frame.y(box.low + drawn.buffers[box.buffer].size)
-        width, height = frame.x(box.end) - left, frame.y(box.low) - high
-        name = cut(drawn.label(box.buffer), width - 8, is_name=True) if height >= 13 else ""
-        if name:
-            yield text(left + 4, high + min(height / 2 + 4, 14), name, "name ink over")
 
 
 def described(buffer: Buffer, box: Box, drawn: MemoryMap) -> str:

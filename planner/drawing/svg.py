@@ -11,7 +11,8 @@ from ..checks.report import printable
 from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
 from .in_use import FAINT_AND_STRONG, OF_MAPS, in_use, is_beside, is_dense, live_words, strip, strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
-from .rectangles import NOTHING_MOVED, Chosen, Moved, bad_buffers, boxes, chosen, least_area, names
+from .names import names
+from .rectangles import NOTHING_MOVED, Chosen, Moved, bad_buffers, boxes, chosen, least_area
 from .style import colours_of
 from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
@@ -141,13 +142,17 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
         yield text(LEFT - 8, at + 4, label if address else "0", "soft right")
     axis = drawn.axis
     if axis.begin < axis.end:
-        for time in time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2)):
+        times = time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2))
+        spacing = frame.x(times[1]) - frame.x(times[0]) if len(times) > 1 else frame.sheet.inside
+        room = min(spacing, 2 * LEFT) - 10
+        for time in times:
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
             label = grouped(time)
             if time in drawn.steps:
-                label = f"{label} {cut(drawn.steps[time], 96 - 6.6 * (len(label) + 1), 6.6, is_name=True)}".rstrip()
-            yield text(min(at, frame.sheet.width - 4 - len(label) * 3.3), frame.below + 16, label, "soft mid")
+                label = f"{label} {cut(drawn.steps[time], room - 6.6 * (len(label) + 1), 6.6, is_name=True)}".rstrip()
+            half = len(label) * 3.3
+            yield text(min(max(at, half + 4), frame.sheet.width - 4 - half), frame.below + 16, label, "soft mid")
     if axis.untimed and any(drawn.buffers[box.buffer].live is None for box in pool.boxes):
         label = "without lifetimes: a column each"
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), label, "soft right")
