@@ -48,7 +48,12 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
         }
         for each in plans
     ]
-    above = "".join(_figure(each.name, *each.above) for each in plans if each.above is not None)
+    letters = "AB" if len(plans) == 2 else ("",)
+    above = "".join(
+        _figure(letter, each.name, *each.above)
+        for letter, each in zip(letters, plans, strict=True)
+        if each.above is not None
+    )
     style = (FOLDER / "page.css").read_text("utf-8")
     icon = f"data:image/svg+xml;base64,{_base64((FOLDER / 'icon.svg').read_bytes())}"
     modules = {name: f"data:text/javascript;base64,{_base64(code.encode())}" for name, code in _modules().items()}
@@ -85,10 +90,12 @@ def map_page(title: str | None, plans: Sequence[MapOfPlan], theme: Theme = Theme
 """.encode()
 
 
-def _figure(plan: str | None, what: str, picture: bytes) -> str:
-    """Return a picture that stands above the map. As an image it follows the theme of the page."""
+def _figure(letter: str, plan: str | None, what: str, picture: bytes) -> str:
+    """Return a picture that stands above the map, with its plan's letter if there are two. As an image it follows the theme of the page."""
     title = escape(printable(what if plan is None else f"{plan}: {what}"))
-    return f'<img class="above" src="data:image/svg+xml;base64,{_base64(picture)}" alt="{title}" title="{title}">'
+    caption = f'<figcaption><span class="letter">{letter}</span> {title}</figcaption>' if letter else ""
+    image = f'<img src="data:image/svg+xml;base64,{_base64(picture)}" alt="{title}" title="{title}">'
+    return f'<figure class="above">{caption}{image}</figure>'
 
 
 def _modules() -> dict[str, str]:

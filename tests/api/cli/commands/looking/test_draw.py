@@ -141,7 +141,9 @@ def test_a_page_shows_the_profiles_above_the_maps(files: tuple[str, str], tmp_pa
     options = ("--profile", "--compare", files[1], "--theme", "dark")
     done = run("draw", *files, *options, "-o", str(page))
     assert (done.returncode, done.stderr) == (0, b"")
-    pictures = re.findall(r'<img class="above" src="data:image/svg\+xml;base64,([^"]*)"', page.read_text())
+    figures = re.findall(r'<figure class="above">.*?</figure>', page.read_text())
+    pictures = [each for figure in figures for each in re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', figure)]
+    assert [re.findall(r'class="letter">(.)<', figure) for figure in figures] == [["A"], ["B"]]
     system = run("draw", *files, "--profile", "-o", "-").stdout
     assert [base64.b64decode(each) for each in pictures] == [system] * 2, "with both themes, whichever the page has"
 
