@@ -3,6 +3,7 @@
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu;
 export const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const LONGEST = 300;
+const LEAST_KEPT = 5; // letters of a name that still say which it is
 
 // True if this term of an objective counts bytes, by its name.
 export const countsBytes = (term) => /_(peaks?|bytes)$/.test(term);
@@ -22,8 +23,14 @@ export function visible(text) {
 
 // A name shortened to so many letters: without its front, or, if that leaves no number whole, so that its last one is. So neighbours can be told apart.
 // Numbers behind a letter (Conv2D, V3) count only if there are no others.
+// A name of which hardly anything would be left is empty.
 export function shortName(name, room) {
   if (name.length <= room) return name;
+  const short = shortened(name, room);
+  return short.replaceAll("…", "").length < LEAST_KEPT ? "" : short;
+}
+
+function shortened(name, room) {
   const last = [...name.matchAll(/(?<![A-Za-z0-9])\d+/g)].pop() ?? [...name.matchAll(/\d+/g)].pop();
   const from = name.length - room + 1;
   if (last === undefined || last.index >= from) return `…${part(name, from)}`;

@@ -39,8 +39,8 @@ class Area(NamedTuple):
         )
 
 
-def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
-    """Return the names, to be drawn above all lines."""
+def names(drawn: MemoryMap, these: Chosen, frame: Frame, limits: Sequence[int | None] = ()) -> Iterator[str]:
+    """Return the names, to be drawn above all lines; names beside rectangles keep off the lines at the limits if they can."""
     inside = _telling(drawn, ((box, _inside(drawn, box, frame)) for box in in_time(these.single, DRAWING)))
     for box, name in inside:
         area = _area(drawn, box, frame)
@@ -52,7 +52,9 @@ def names(drawn: MemoryMap, these: Chosen, frame: Frame) -> Iterator[str]:
             for box in these.single
             if box.buffer not in named
         )
-        yield from _beside(drawn, these.single, _telling(drawn, others), frame)
+        lines = [_line(at, frame) for at in limits if at]
+        taken = [_area(drawn, box, frame) for box in these.single]
+        yield from _beside(_telling(drawn, others), drawn, taken, lines, frame)
 
 
 def _telling(drawn: MemoryMap, candidates: Iterable[tuple[Box, str]]) -> list[tuple[Box, str]]:
@@ -67,6 +69,10 @@ def _area(drawn: MemoryMap, box: Box, frame: Frame) -> Area:
     return Area(frame.x(box.start), frame.x(box.end), upper, frame.y(box.low))
 
 
+def _line(address: int, frame: Frame) -> Area:
+    return Area(LEFT, frame.sheet.right, frame.y(address) - 1, frame.y(address) + 1)
+
+
 def _inside(drawn: MemoryMap, box: Box, frame: Frame) -> str:
     area = _area(drawn, box, frame)
     if area.lower - area.upper < HIGH:
@@ -74,16 +80,19 @@ def _inside(drawn: MemoryMap, box: Box, frame: Frame) -> str:
     return cut(drawn.label(box.buffer), area.right - area.left - 2 * EDGE, is_name=True)
 
 
-def _beside(drawn: MemoryMap, boxes: Sequence[Box], wanted: Sequence[tuple[Box, str]], frame: Frame) -> Iterator[str]:
+def _beside(
+    wanted: Sequence[tuple[Box, str]], drawn: MemoryMap, taken: list[Area], lines: Sequence[Area], frame: Frame
+) -> Iterator[str]:
     """Return each buffer's name once, in free room beside, above or below a rectangle of it."""
-    taken = [_area(drawn, box, frame) for box in boxes]
     named: set[int] = set()
     for box, name in wanted:
-        for area in _places(_area(drawn, box, frame), LETTER * letters_wide(name), frame):
-            if box.buffer not in named and not any(area.meets(other) for other in taken):
-                taken.append(area)
-                named.add(box.buffer)
-                yield text(area.left, area.lower - 3, name, "name ink over")
+        places = _places(_area(drawn, box, frame), LETTER * letters_wide(name), frame)
+        free = [area for area in places if not any(area.meets(other) for other in taken)]
+        if free and box.buffer not in named:
+            area = min(free, key=lambda area: any(area.meets(line) for line in lines))
+            taken.append(area)
+            named.add(box.buffer)
+            yield text(area.left, area.lower - 3, name, "name ink over")
 
 
 def _places(box: Area, width: float, frame: Frame) -> Iterator[Area]:

@@ -94,7 +94,7 @@ def field(
     yield from boxes(drawn, those, frame, moved)
     yield from strip(drawn, pool, frame) if beside else in_use(drawn, pool, frame)
     yield from limits(pool, frame)
-    yield from names(drawn, those, frame)
+    yield from names(drawn, those, frame, (pool.bound, pool.size))
 
 
 def _figures(drawn: MemoryMap) -> str:
@@ -144,11 +144,11 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
     if axis.begin < axis.end:
         times = time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2))
         spacing = frame.x(times[1]) - frame.x(times[0]) if len(times) > 1 else frame.sheet.inside
-        room = min(spacing, 2 * LEFT) - 10
         for time in times:
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
             label = grouped(time)
+            room = min(spacing / 2 - 4, at, frame.sheet.width - at) + spacing / 2 - 6
             if time in drawn.steps:
                 label = f"{label} {cut(drawn.steps[time], room - 6.6 * (len(label) + 1), 6.6, is_name=True)}".rstrip()
             half = len(label) * 3.3

@@ -166,6 +166,28 @@ def picture(page: Page, pane: int = 0) -> str:
     return data
 
 
+def words(page: Page, align: str) -> list[dict[str, Any]]:
+    """Return the texts that the map draws with this alignment: `text`, `x`, `y`, and their `end`."""
+    found: list[dict[str, Any]] = page.evaluate(
+        """(align) => new Promise((done) => {
+      const found = [], draw = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y, room = Infinity) {
+        const width = Math.min(this.measureText(text).width, room);
+        const begin = align === "center" ? x - width / 2 : x;
+        if (this.textAlign === align) found.push({ text, x: begin, y, end: begin + width });
+        draw.call(this, text, x, y, room);
+      };
+      document.querySelector("canvas.over").dispatchEvent(new KeyboardEvent("keydown", { key: "0" }));
+      requestAnimationFrame(() => requestAnimationFrame(() => {
+        CanvasRenderingContext2D.prototype.fillText = draw;
+        done(found);
+      }));
+    })""",
+        align,
+    )
+    return found
+
+
 def until_planned(page: Page) -> None:
     """Wait until an optimal plan is there, with everything that is shown of it."""
     expect(page.locator(".badge").last).to_have_text("optimal")

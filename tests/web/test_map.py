@@ -8,7 +8,7 @@ from itertools import combinations
 from playwright.sync_api import expect
 
 from tests.http.served import THREE
-from tests.web.browsing import Visiting, picture, planned, point
+from tests.web.browsing import Visiting, picture, planned, point, words
 
 RIGHT, TOP = 4, 96
 """The right and the top end of the map of THREE: all its steps, and addresses up to its pool's end."""
@@ -46,18 +46,7 @@ def test_names_do_not_run_into_each_other(visiting: Visiting) -> None:
     inner = [{"id": f"inner {i}", "size": 64, "live": [[6 * i, 6 * i + 6]]} for i in range(1, 6)]
     inside = {"colocations": [{"buffer": each["id"], "base": outer["id"], "offset": 0} for each in inner]}
     planned(page, {**THREE, "pools": [{"name": "arena"}], "buffers": [outer, *inner], "constraints": inside})
-    names = page.evaluate("""() => new Promise((done) => {
-      const names = [], draw = CanvasRenderingContext2D.prototype.fillText;
-      CanvasRenderingContext2D.prototype.fillText = function (text, x, y, room) {
-        if (this.textAlign === "left") names.push({ text, x, y, end: x + Math.min(this.measureText(text).width, room) });
-        draw.call(this, text, x, y, room);
-      };
-      document.querySelector("canvas.over").dispatchEvent(new KeyboardEvent("keydown", { key: "0" }));
-      requestAnimationFrame(() => requestAnimationFrame(() => {
-        CanvasRenderingContext2D.prototype.fillText = draw;
-        done(names);
-      }));
-    })""")
+    names = words(page, "left")
     assert {each["text"] for each in names} >= {each["id"] for each in inner}
     for one, other in combinations(names, 2):
         is_beside = one["end"] <= other["x"] or other["end"] <= one["x"] or abs(one["y"] - other["y"]) > 10

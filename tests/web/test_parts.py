@@ -11,10 +11,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
 from planner.checks.report import printable
+from planner.drawing.coverage import coloured, shares
 from planner.drawing.style import DARK, LIGHT
 from planner.drawing.ticks import UNITS, short_bytes
 from tests.http.answers.test_draw import WEB
@@ -92,6 +94,67 @@ def test_tiny_boxes_get_one_pixel_and_boxes_outside_none(page: Page) -> None:
     pixels = paint(page, boxes, view, 30, 20)
     assert sorted(set(pixels)) == [0, 1]
     assert pixels.count(1) == 1
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_many_small_boxes_colour_what_they_cover_as_in_pictures(page: Page, scale: int) -> None:
+    chance = random.Random(scale)
+    width, height = 23, 17
+    edges = [
+        (left, left + chance.choice((0.01, 0.5, 3)), upper, upper + chance.choice((0.01, 0.7, 5)))
+        for left, upper in ((chance.uniform(-1, width), chance.uniform(-1, height)) for _ in range(60))
+    ]
+    script = """([edges, width, height, scale]) => import("/web/map/coverage.js").then(({ Coverage, LEVELS }) => {
+        const coverage = new Coverage(width, height, scale), found = [];
+        for (const again of [1, 2]) {
+          coverage.clear();
+          edges.forEach((each, i) => coverage.add(i % 2, ...each));
+          const pixels = new Uint32Array(width * scale * height * scale);
+          const tints = [0, 1].map((colour) => Uint32Array.from({ length: LEVELS + 1 }, (_, level) => 100 * (colour + 1) + level));
+          coverage.paint(pixels, width * scale, height * scale, tints);
+          found.push(Array.from(pixels));
+        }
+        return found;
+    })"""
+    once, again = page.evaluate(script, [edges, width, height, scale])
+    assert once == again
+    pixels = np.array(once).reshape(height * scale, width * scale)[::scale, ::scale]
+    by_colour = {colour: shares(np.array(edges[colour::2]), width, height) for colour in (0, 1)}
+    total = np.minimum(by_colour[0] + by_colour[1], 1)
+    expected = np.ceil(np.maximum(total, 0.25) * 16)
+    expected[total < 1e-6] = 0
+    near = np.abs(total * 16 - np.round(total * 16)) < 1e-6  # either level is right
+    assert ((pixels % 100 == expected) | near).all()
+    colours = np.zeros((height, width))
+    for colour, _, here in coloured(by_colour):
+        colours[here] = colour + 1
+    assert (pixels // 100 == colours).all()
+
+
+def test_a_map_of_many_boxes_shows_where_it_is_empty(page: Page) -> None:
+    """3 000 boxes, a tenth of a pixel wide and apart, would each get a pixel, and all would be full."""
+    script = """() => Promise.all(["raster", "coverage"].map((name) => import(`/web/map/${name}.js`))).then(([{ paint }, { Coverage, LEVELS }]) => {
+        const count = 3000, at = (each) => Float64Array.from({ length: count }, (_, i) => each(i));
+        const layer = { count, left: at((i) => i), right: at((i) => i + 0.1), low: at(() => 0), high: at(() => 5), colour: new Uint8Array(count) };
+        const view = { left: 0, right: count, low: 0, high: 10 }, pixels = new Uint32Array(100 * 10);
+        const tints = [Uint32Array.from({ length: LEVELS + 1 }, (_, level) => level)];
+        const shown = (cover) => (paint(pixels, 100, 10, layer, view, [99], 50, cover), [...new Set(pixels)].sort());
+        return [shown(null), shown({ coverage: new Coverage(100, 10), tints, shades: 3 })];
+    })"""
+    assert page.evaluate(script) == [[50, 99], [4, 50]]
+
+
+def test_the_most_and_the_least_in_use_are_known_for_every_column(page: Page) -> None:
+    steps = {"time": [0, 3, 4, 5, 20], "used": [8, 2, 9, 4, 0]}
+    found = call_module(page, "map/in_use", "byColumn", steps, {"left": 0, "right": 12}, 6)
+    assert [found[name] for name in ("least", "most")] == [[8, 2, 4, 4, 4, 4], [8, 8, 9, 4, 4, 4]]
+    later = call_module(page, "map/in_use", "byColumn", steps, {"left": 6, "right": 30}, 2)
+    assert [later[name] for name in ("least", "most")] == [[4, 0], [4, 4]]
+
+
+def test_a_name_of_which_hardly_anything_is_left_is_empty(page: Page) -> None:
+    for room, shown in ((18, "conv_block_17/Relu"), (12, "…ock_17/Relu"), (7, "…ck_17…"), (6, ""), (1, "")):
+        assert call_module(page, "text", "shortName", "conv_block_17/Relu", room) == shown
 
 
 def test_text_is_made_visible_as_the_command_does(page: Page) -> None:

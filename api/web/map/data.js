@@ -1,5 +1,7 @@
 // A memory map (memplan-map/1) in columns that are fast to scan: one Layer for each pool.
 
+import { part, visible } from "../text.js";
+import { changesOf, OFTEN } from "./in_use.js";
 import { SHADES } from "./palette.js";
 
 export class MapData {
@@ -10,6 +12,13 @@ export class MapData {
     this.layers = document.pools.map((pool) => new Layer(document, pool));
     this.steps = new Map(document.steps.time.map((time, at) => [Number(time), document.steps.name[at]]));
     this.untimed = new Set(document.buffers.untimed);
+  }
+
+  // A buffer's short name: without the common beginning, and without operators that TensorFlow fused into the first.
+  label(buffer) {
+    const { folder } = this.document;
+    const [name] = String(this.document.buffers.id[buffer]).split(";");
+    return visible(name.startsWith(folder) ? part(name, folder.length) : name);
   }
 
   // Everything known about a buffer's box, with numbers as exact as they came.
@@ -44,6 +53,12 @@ export class MapData {
     return hits.filter(([, , buffer]) => isIt(ids[buffer])).map(([layer, box]) => [layer, box]);
   }
 
+  // Marks the buffers that lie elsewhere in another plan; null: there is none.
+  mark(isMoved) {
+    const ids = this.document.buffers.id;
+    for (const layer of this.layers) layer.moved = isMoved && Uint8Array.from(layer.buffer, (buffer) => isMoved(JSON.stringify(ids[buffer])));
+  }
+
   // The place of each buffer, for comparing plans: "pool offset" by id.
   places() {
     const found = new Map();
@@ -72,6 +87,8 @@ class Layer {
     this.time = Float64Array.from(profile.time, Number);
     this.used = Float64Array.from(profile.bytes, Number);
     this.top = Number(pool.top);
+    this.isBusy = this.count > 0 && changesOf(this.used) > OFTEN; // a line of the bytes in use would hide the map
+    this.moved = null; // of each box, whether it lies elsewhere in another plan
     // For a pool without contents: its greatest need, and whether that is too much.
     this.needed = this.count ? 0 : this.used.reduce((most, each) => Math.max(most, each), 0);
     this.isShort = pool.size !== null && this.needed > Number(pool.size);

@@ -1,9 +1,11 @@
 // The colours of the style sheet for canvases: as CSS writes them, and as pixels.
 
+import { LEVELS } from "./coverage.js";
+
 const COLOURS = 10;
 export const SHADES = 3; // of each colour, to distinguish neighbours
 const OPACITY = [1, 0.86, 0.72];
-const NAMES = ["field", "ink", "soft", "rule", "live", "bound", "end", "wrong", "accent", "page"];
+const NAMES = ["field", "ink", "soft", "rule", "live", "bound", "end", "wrong", "accent", "page", "moved"];
 
 export function palette() {
   const probe = document.createElement("span");
@@ -22,13 +24,22 @@ export function palette() {
     found.kinds.push(read(`k${colour}`));
     const full = channels(found.kinds[colour]);
     OPACITY.forEach((share, shade) => {
-      const mixed = full.map((c, i) => Math.round(c * share + field[i] * (1 - share)));
+      const mixed = mix(full, field, share);
       found.boxPixels[colour * SHADES + shade] = pixel(mixed);
       found.boxes[colour * SHADES + shade] = `rgb(${mixed})`;
     });
   }
+  // Of each colour and of what moved, mixed with the field: how strong a cell is that is partly covered.
+  found.movedPixel = pixel(channels(found.moved));
+  found.tints = [...found.kinds, found.moved].map((colour) =>
+    Uint32Array.from({ length: LEVELS + 1 }, (_, level) => pixel(mix(channels(colour), field, level / LEVELS))),
+  );
   probe.remove();
   return found;
+}
+
+function mix(colour, other, share) {
+  return colour.map((c, i) => Math.round(c * share + other[i] * (1 - share)));
 }
 
 function channels(colour) {

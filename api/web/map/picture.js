@@ -77,11 +77,17 @@ function drawMark(context, mark, x, y, colours) {
     context.fillRect(x, y - 5, 14, 10);
     return;
   }
-  const line = /^line (live|bound|end)$/.exec(mark);
+  if (mark === "used") {
+    context.globalAlpha = 0.4;
+    context.fillStyle = colours.ink;
+    context.fillRect(x, y - 5, 14, 10);
+    context.globalAlpha = 1;
+  }
+  const line = /^line (live|bound|end|moved)$/.exec(mark);
   if (!line) return;
   context.strokeStyle = colours[line[1]];
   context.lineWidth = 2;
-  context.setLineDash({ live: [], bound: [5, 3], end: [2, 2] }[line[1]]);
+  context.setLineDash({ live: [], moved: [], bound: [5, 3], end: [2, 2] }[line[1]]);
   context.beginPath();
   context.moveTo(x, y);
   context.lineTo(x + 14, y);

@@ -128,7 +128,7 @@ export class MapView extends EventTarget {
     context.setTransform(painter.scale, 0, 0, painter.scale, 0, 0);
     context.clearRect(0, 0, painter.width, painter.height);
     context.beginPath();
-    context.rect(GUTTER.left, GUTTER.top, painter.inside.width, painter.inside.height);
+    context.rect(GUTTER.left, painter.top, painter.inside.width, painter.inside.height);
     context.clip();
     for (const [box, colour, width] of [
       [this.hovered, colours.ink, 1.5],
@@ -147,7 +147,7 @@ export class MapView extends EventTarget {
     const place = this.over.getBoundingClientRect();
     return [
       (event.clientX - place.left - GUTTER.left) / this.painter.inside.width,
-      1 - (event.clientY - place.top - GUTTER.top) / this.painter.inside.height,
+      1 - (event.clientY - place.top - this.painter.top) / this.painter.inside.height,
     ];
   }
 

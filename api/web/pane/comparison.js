@@ -18,17 +18,18 @@ export class Comparison {
     ]) {
       pane.maps.addEventListener("move", () => this.link.checked && other.maps.view.window.set(pane.maps.view.window.now, true), { signal });
       pane.maps.addEventListener("pool", () => this.#match(pane.maps, other.maps), { signal });
-      pane.addEventListener("map", () => this.#level(), { signal });
+      pane.addEventListener("map", () => this.#compareMaps(), { signal });
       pane.addEventListener("loaded", () => this.#show(), { signal });
       pane.addEventListener("refused", () => (this.root.hidden = true), { signal });
     }
     this.link.addEventListener("change", () => this.#level(), { signal });
-    this.#level();
+    this.#compareMaps();
     this.#show();
   }
 
   close() {
     this.over.abort();
+    for (const pane of this.panes) pane.maps.mark(null);
     this.root.remove();
   }
 
@@ -37,13 +38,22 @@ export class Comparison {
     this.#level();
   }
 
+  #compareMaps() {
+    this.#level();
+    if (!this.panes.every((pane) => pane.data)) return;
+    const [first, second] = this.panes.map((pane) => pane.data.places());
+    for (const pane of this.panes) pane.maps.mark((id) => first.get(id) !== second.get(id));
+  }
+
   // The same scales in both, so that equal bytes and equal times are of equal size. Other pools that move by themselves have their own.
   #level() {
     const maps = this.panes.map((pane) => pane.maps);
     if (!maps.every((each) => each.layer)) return;
     const [right, top] = [Math.max(...maps.map((each) => each.data.right)), Math.max(...maps.map((each) => each.layer.top))];
     const isOne = this.link.checked || maps[0].pool === maps[1].pool;
+    const isBusy = maps.some(({ layer }) => layer.isBusy);
     for (const { view, data, layer } of maps) {
+      if (isOne) layer.isBusy = isBusy;
       if (isOne) view.window.extend(right, top);
       else view.window.extend(data.right, layer.top);
     }

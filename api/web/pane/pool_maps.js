@@ -1,6 +1,7 @@
 // The maps of a plan's pools: a tab for each, tools above the map, the meaning of lines and colours below, and the chosen buffer.
 
 import { bytes, element, grouped, name, visible } from "../text.js";
+import { FEW } from "../map/raster.js";
 import { facts } from "../map/tip.js";
 import { MapView } from "../map/view.js";
 import { FindBox } from "./find.js";
@@ -70,6 +71,13 @@ export class PoolMaps extends EventTarget {
     this.legend.replaceChildren(...this.#legend(layer));
   }
 
+  // Marks the buffers for which this is true.
+  mark(isMoved) {
+    this.data?.mark(isMoved);
+    if (this.layer) this.legend.replaceChildren(...this.#legend(this.layer));
+    this.redraw();
+  }
+
   // Returns the map as PNG, with these lines and the pool's name above it and its legend below.
   picture(heads) {
     const legend = this.#legend(this.layer).map((each) => [each.firstElementChild?.className ?? "", each.textContent]);
@@ -111,13 +119,18 @@ export class PoolMaps extends EventTarget {
   }
 
   #legend(layer) {
-    const { kinds } = this.data.document;
+    const { kinds, buffers } = this.data.document;
     const entry = (mark, text) => element("span", {}, element("i", { className: mark }), text);
-    const lines = [entry("line live", layer.needed ? "bytes needed" : "bytes in use")];
+    const used = layer.isBusy ? entry("used", "bytes in use (faint: the most of each pixel, strong: the least)") : entry("line live", layer.needed ? "bytes needed" : "bytes in use");
+    const lines = [used];
+    if (layer.moved?.includes(1)) lines.push(entry("line moved", "lies elsewhere in the other"));
     if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
     if (layer.pool.size !== null) lines.push(entry("line end", `${layer.needed ? "all there is" : "end of the pool"} ${bytes(layer.pool.size)}`));
     if (!kinds.some((kind) => kind.name !== null)) return lines;
-    const boxes = kinds.slice(0, KINDS).map((kind) => entry(`k${kind.colour}`, kind.name === null ? "no kind" : visible(kind.name)));
+    const counts = new Uint32Array(kinds.length);
+    if (layer.count > FEW) for (const kind of buffers.kind) counts[kind] += 1; // some may be too small to be seen
+    const said = (kind, i) => `${kind.name === null ? "no kind" : visible(kind.name)}${counts[i] ? ` (${grouped(counts[i])})` : ""}`;
+    const boxes = kinds.slice(0, KINDS).map((kind, i) => entry(`k${kind.colour}`, said(kind, i)));
     if (kinds.length > KINDS) boxes.push(element("span", {}, `and ${grouped(kinds.length - KINDS)} more kinds`));
     return [...lines, ...boxes];
   }

@@ -43,6 +43,7 @@ def write_map(drawn: MemoryMap) -> bytes:
         "kinds": [
             {"name": name, "colour": colour} for name, colour in zip(drawn.kinds, colours_of(drawn.kinds), strict=True)
         ],
+        "folder": drawn.folder,
         "buffers": {
             "id": [_number(b.id) if isinstance(b.id, int) else b.id for b in drawn.buffers],
             "size": _numbers(b.size for b in drawn.buffers),
