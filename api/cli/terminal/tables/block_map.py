@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
 from planner.drawing import MemoryMap, PoolMap, ceiling
-from planner.drawing.frame import short_name
+from planner.drawing.frame import KEPT, short_name
 from planner.drawing.ticks import address_labels, address_ticks, short_bytes, time_ticks
 
 from ..text import grouped
+from .block_colours import LETTERS, NEEDED, TOO_MUCH, Cells, Colours, colours_for, legend
 from .columns import shortened
 from .consoles import plain
 
-COLOURS = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
-"""Of 256: light enough for dark letters, dark enough for a light page."""
-LETTERS = "color(16)"
-SHADES = "█▓▒░"
-"""Used without colours."""
 GUTTER = 11
 TALLEST, LOWEST = 28, 5
 BESIDE = 10
 """Lines for other output."""
 MOST_POOLS = 12
 LEAST_WIDTH = 40
-NAMED_FROM = 4
-"""The least number of characters for a name."""
-
-Cells = npt.NDArray[np.int32]
-"""A buffer's number plus one in each cell; 0 if there is none. The first row is the highest."""
 
 
 def print_map(drawn: MemoryMap, console: Console) -> None:
@@ -47,6 +38,9 @@ def print_map(drawn: MemoryMap, console: Console) -> None:
             console.print(line, soft_wrap=True)
     if len(pools) > MOST_POOLS:
         console.print(f"{grouped(len(pools) - MOST_POOLS)} more pools are not shown")
+    if any(pool.boxes or pool.profile for pool in pools):
+        for line in legend(drawn, max(console.width, LEAST_WIDTH) - GUTTER, are_colours=colours):
+            console.print(Text.assemble(" " * GUTTER, line), soft_wrap=True)
     console.print()
 
 
@@ -60,12 +54,13 @@ def _lines(drawn: MemoryMap, pool: PoolMap, width: int, rows: int, *, colours: b
     yield Text.assemble(" " * GUTTER, plain(pool.name, "bold"), f"   {_figures(pool)}")
     cells = _cells(drawn, pool, columns, 2 * rows, top) if pool.boxes else _demand(drawn, pool, columns, 2 * rows, top)
     names = _names(drawn, cells) if pool.boxes else {}
+    paint = colours_for(drawn, cells, are_colours=colours)
     ticks = address_ticks(top, max(rows // 3, 2))
     left = _labels(top, rows, dict(zip(ticks, address_labels(ticks), strict=True)))
     for row in range(rows):
         yield Text.assemble(
             f"{left.get(row, ''):>{GUTTER - 2}} │",
-            _row(cells[2 * row], cells[2 * row + 1], names.get(row, {}), colours=colours),
+            _row(cells[2 * row], cells[2 * row + 1], names.get(row, {}), paint),
             f"│{'◂ ' + right[row] if row in right else ''}",
         )
     yield Text(f"{'':>{GUTTER - 1}}└{'─' * columns}┘")
@@ -101,54 +96,56 @@ def _demand(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) 
         x, right = (time - begin) * columns // span, -((begin - end) * columns // span)
         height = -(-used * rows // top)
         hill = cells[rows - height :, x : max(right, x + 1)]
-        hill[hill == 0] = 1
+        hill[hill == 0] = NEEDED
         if pool.size is not None and used > pool.size:
-            cells[rows - height : rows - pool.size * rows // top, x : max(right, x + 1)] = 2
+            cells[rows - height : rows - pool.size * rows // top, x : max(right, x + 1)] = TOO_MUCH
     return cells
 
 
 def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
-    """Return letters by line and column: each buffer's name in the highest whole line of its rectangle, if there is room."""
-    found: dict[int, dict[int, str]] = {}
-    named: set[int] = set()
+    """Return letters by line and column: each buffer's name in the highest whole line of its rectangle, if there is room for enough of it."""
+    found: dict[int, tuple[int, int, str]] = {}
     for row in range(len(cells) // 2):
         upper, lower = cells[2 * row], cells[2 * row + 1]
         whole = np.where(upper == lower, upper, 0)
         edges = [0, *(np.flatnonzero(np.diff(whole)) + 1).tolist(), len(whole)]
         for start, end in pairwise(edges):
             number = int(whole[start])
-            if not number or number in named or end - start < NAMED_FROM:
-                continue
-            shown = plain(drawn.label(number - 1)).plain
-            if len(shown) > end - start or not shown.isascii():
-                shown = (short_name if shown.isascii() else shortened)(shown, end - start)
-            found.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
-            named.add(number)
-    return found
+            if number and number not in found and (shown := _name(drawn, number - 1, end - start)):
+                found[number] = row, start, shown
+    said = Counter(shown for _, _, shown in found.values())
+    letters: dict[int, dict[int, str]] = {}
+    for row, start, shown in found.values():
+        if said[shown] == 1 or "…" not in shown:
+            letters.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
+    return letters
 
 
-def _row(upper: npt.NDArray[np.int32], lower: npt.NDArray[np.int32], letters: dict[int, str], *, colours: bool) -> Text:
+def _name(drawn: MemoryMap, number: int, room: int) -> str:
+    """Return as much of a buffer's name as fits; nothing if that hardly says which it is."""
+    whole = plain(drawn.label(number)).plain
+    if len(whole) <= room and whole.isascii():
+        return whole
+    if room <= KEPT:
+        return ""
+    shown = (short_name if whole.isascii() else shortened)(whole, room)
+    return shown if len(shown.replace("…", "")) >= min(KEPT, len(whole)) else ""
+
+
+def _row(upper: Cells, lower: Cells, letters: dict[int, str], paint: Colours) -> Text:
     line = Text()
     for column, (above, below) in enumerate(zip(upper.tolist(), lower.tolist(), strict=True)):
         if column in letters:
-            line.append(letters[column], f"{LETTERS} on {_colour(above)}" if colours else "")
-        elif not colours:
-            line.append(_shade(above or below) if above or below else " ")
+            line.append(letters[column], f"{LETTERS} on {paint.style(above)}" if paint.are_colours else "")
+        elif not paint.are_colours:
+            line.append(paint.shade(above or below) if above or below else " ")
         elif above == below:
-            line.append("█" if above else " ", _colour(above) if above else "")
+            line.append("█" if above else " ", paint.style(above) if above else "")
         elif above and below:
-            line.append("▀", f"{_colour(above)} on {_colour(below)}")
+            line.append("▀", f"{paint.style(above)} on {paint.style(below)}")
         else:
-            line.append("▀" if above else "▄", _colour(above or below))
+            line.append("▀" if above else "▄", paint.style(above or below))
     return line
-
-
-def _colour(number: int) -> str:
-    return f"color({COLOURS[(number - 1) % len(COLOURS)]})"
-
-
-def _shade(number: int) -> str:
-    return SHADES[(number - 1) % len(SHADES)]
 
 
 def _labels(top: int, rows: int, labels: dict[int, str]) -> dict[int, str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+from api.cli.terminal.tables.block_colours import BY_KIND, colours_for
 from api.cli.terminal.tables.block_map import print_map
 from planner import Buffer, Plan, Pool, Problem, plan
 from planner.drawing import memory_map
@@ -61,6 +64,49 @@ def test_the_bytes_needed_are_shown_where_nothing_fits() -> None:
     assert "◂ end" in text
     assert "▓" in text  # marks memory beyond the pool's end
     assert "sram   needs 128 B, has 100 B" in text
+
+
+def test_the_colours_of_kinds_are_explained() -> None:
+    kinds = tuple(replace(each, kind="input" if i % 2 else "own kind") for i, each in enumerate(STAIRS.buffers))
+    problem = replace(STAIRS, buffers=kinds)
+    answer = plan(problem)
+    *_, legend, _ = shown(problem, answer, colours=True)
+    assert [(entry[1], entry[2]) for entry in re.finditer(r"38;5;(\d+)m██\x1b\[0m (\w+ ?\w+)", legend)] == [
+        (str(BY_KIND[6][0]), "own kind"),
+        (str(BY_KIND[2][0]), "input"),
+    ]
+    assert "shades tell neighbours apart" in "\n".join(shown(problem, answer))
+    assert "colours tell neighbours apart" in "\n".join(shown(STAIRS, plan(STAIRS), colours=True))
+    tight = replace(problem, pools=(Pool("sram", 100),))
+    assert "██ needed   ▓▓ more than there is" in "\n".join(shown(tight, plan(tight)))
+
+
+@pytest.mark.parametrize("kind", [None, "intermediate"])
+def test_neighbours_differ(kind: str | None) -> None:
+    tiles = tuple(Buffer(6 * i + j, 64, live=((j, j + 1),), kind=kind) for i in range(6) for j in range(6))
+    problem = Problem(tiles, (Pool("arena", 384),))
+    grid = np.kron(np.arange(1, 37, dtype=np.int32).reshape(6, 6), np.ones((2, 3), dtype=np.int32))
+    for are_colours in (False, True):
+        colours = colours_for(memory_map(problem, plan(problem)), grid, are_colours=are_colours)
+        painted = np.vectorize(colours.of.__getitem__)(grid)
+        for one, other in (
+            (grid[:, 1:] != grid[:, :-1], np.diff(painted, axis=1)),
+            (grid[1:] != grid[:-1], np.diff(painted, axis=0)),
+        ):
+            assert (other[one] != 0).all()
+            assert (other[~one] == 0).all()
+
+
+def test_names_that_say_too_little_are_left_out() -> None:
+    numbered = tuple(Buffer(f"activation_{i}/Relu", 64, live=((i, i + 2),)) for i in range(16))
+    problem = Problem(numbered, (Pool("arena"),))
+    assert "activation_3/Relu" in "\n".join(shown(problem, plan(problem), 300))
+    assert "…n_15/Relu" in "\n".join(shown(problem, plan(problem), 110))
+    assert "…" not in "\n".join(shown(problem, plan(problem), 70)), "four letters are no name"
+    alike = tuple(Buffer(f"{side}/attention/output", 64, live=((0, 2),)) for side in ("left", "right"))
+    other = Buffer("a", 64, live=((2, 4),))
+    both = Problem((*alike, other), (Pool("arena"),))
+    assert "…" not in "\n".join(shown(both, plan(both), 56)), "neither would say which of the two it is"
 
 
 def test_names_have_no_power_over_the_terminal() -> None:

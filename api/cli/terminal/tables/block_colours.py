@@ -1,0 +1,113 @@
+"""The colours of a map of block characters: each kind has some of its own, and neighbours differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from rich.text import Text
+
+from planner.drawing import MemoryMap
+from planner.drawing.style import colours_of
+
+from .consoles import plain
+
+BY_KIND = (
+    (74, 110, 68, 117),
+    (215, 179, 172, 216),
+    (108, 114, 71, 150),
+    (176, 175, 139, 182),
+    (186, 185, 143, 222),
+    (80, 73, 116, 79),
+    (140, 146, 104, 183),
+    (180, 137, 144, 138),
+    (174, 167, 210, 217),
+    (246, 248, 243, 251),
+)
+"""Of 256, in the order of the pictures' colours: light enough for dark letters, dark enough for a light page."""
+OF_ANY = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
+"""Where there are no kinds."""
+SHADES = "█▓▒░"
+"""Used without colours."""
+LETTERS = "color(16)"
+MOST_KINDS = 12
+"""The most kinds in the legend."""
+NEEDED, TOO_MUCH = 1, 2
+"""What a cell without a buffer shows where nothing fits."""
+
+Cells = npt.NDArray[np.int32]
+"""A buffer's number plus one in each cell; 0 if there is none. The first row is the highest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """How each number in the cells looks."""
+
+    of: Mapping[int, int]
+    """The colour of 256, or without colours the number of the shade."""
+    are_colours: bool
+
+    def style(self, number: int) -> str:
+        return f"color({self.of[number]})"
+
+    def shade(self, number: int) -> str:
+        return SHADES[self.of[number]]
+
+
+def colours_for(drawn: MemoryMap, cells: Cells, *, are_colours: bool) -> Colours:
+    """Choose a colour for everything in the cells, another than those of neighbours if there is one."""
+    kinds = colours_of(drawn.kinds)
+
+    def choices(number: int) -> Sequence[int]:
+        if not are_colours:
+            return range(len(SHADES))
+        if drawn.why_empty is not None or not has_kinds(drawn):
+            return OF_ANY
+        return BY_KIND[kinds[drawn.kind[number - 1]]]
+
+    beside = _neighbours(cells)
+    of: dict[int, int] = {}
+    for number in np.unique(cells[cells > 0]).tolist():
+        free = choices(number)
+        turned = [free[(number - 1 + i) % len(free)] for i in range(len(free))]
+        taken = {of.get(other) for other in beside.get(number, ())}
+        of[number] = next((colour for colour in turned if colour not in taken), turned[0])
+    return Colours(of, are_colours)
+
+
+def _neighbours(cells: Cells) -> dict[int, set[int]]:
+    """Return which numbers touch which."""
+    found: dict[int, set[int]] = {}
+    for one, other in ((cells[:, 1:], cells[:, :-1]), (cells[1:], cells[:-1])):
+        meet = (one != other) & (one > 0) & (other > 0)
+        for a, b in np.unique(np.stack([one[meet], other[meet]], axis=1), axis=0).tolist():
+            found.setdefault(a, set()).add(b)
+            found.setdefault(b, set()).add(a)
+    return found
+
+
+def has_kinds(drawn: MemoryMap) -> bool:
+    return any(kind is not None for kind in drawn.kinds)
+
+
+def legend(drawn: MemoryMap, width: int, *, are_colours: bool) -> Iterator[Text]:
+    """Return lines that say what the colours mean."""
+    if drawn.why_empty is not None:
+        marks = OF_ANY if are_colours else SHADES
+        entries = [(marks[NEEDED - 1], "needed"), (marks[TOO_MUCH - 1], "more than there is")]
+    elif are_colours and has_kinds(drawn):
+        known = list(zip(colours_of(drawn.kinds), drawn.kinds, strict=True))[:MOST_KINDS]
+        entries = [(BY_KIND[colour][0], "no kind" if kind is None else kind[:40]) for colour, kind in known]
+    else:
+        yield Text(f"{'colours' if are_colours else 'shades'} tell neighbours apart")
+        return
+    line = Text()
+    for mark, said in entries:
+        entry = Text.assemble(("██", f"color({mark})") if are_colours else f"{mark}{mark}", " ", plain(said), "   ")
+        if line and line.cell_len + entry.cell_len - 3 > width:
+            yield line
+            line = Text()
+        line += entry
+    yield line
