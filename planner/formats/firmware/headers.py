@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .naming import PREFIX, Memory, memories, remark, require_prefix
+from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
 
 C_HEAD = """\
 /* Made by memplan. {title}
    In one file, define {P}_IMPLEMENTATION before this is included: it gets the memories, each in a section of its own.
    {P}_<MEMORY>_CAPACITY says how much room there is, {P}_<BUFFER>_NEEDED how many bytes are used of a buffer: define them, and what does not fit does
-   not compile. {P}_PLACED says how a compiler is told of section and alignment. Of C it needs C11, of C++ C++11. */
+   not compile. {P}_<MEMORY>_SECTION names a memory's section: one that begins with .bss. takes no bytes of the image, and is cleared at the start.
+   {P}_PLACED says how a compiler is told of section and alignment. Of C it needs C11, of C++ C++11. */
 #ifndef {P}_PLAN_H
 #define {P}_PLAN_H
 
@@ -29,7 +30,8 @@ CPP_HEAD = """\
 // Made by memplan. {title}
 // In one file, define {P}_IMPLEMENTATION before this is included: it gets the memories, each in a section of its own.
 // {P}_<MEMORY>_CAPACITY says how much room there is, {P}_<BUFFER>_NEEDED how many bytes are used of a buffer: define them, and what does not fit does
-// not compile. {P}_PLACED says how a compiler is told of section and alignment. It needs C++11.
+// not compile. {P}_<MEMORY>_SECTION names a memory's section: one that begins with .bss. takes no bytes of the image, and is cleared at the start.
+// {P}_PLACED says how a compiler is told of section and alignment. It needs C++11.
 #ifndef {P}_PLAN_HPP
 #define {P}_PLAN_HPP
 
@@ -127,6 +129,7 @@ def _variables(p: str, found: tuple[Memory, ...]) -> Iterator[str]:
     yield f"#ifdef {p.upper()}_IMPLEMENTATION"
     for memory in found:
         if memory.peak:
-            placed = f'{p.upper()}_PLACED(".{p}.{memory.name}", {memory.alignment})'
-            yield f"{placed} unsigned char {p}_{memory.name}[{memory.peak}u];"
+            section = f"{p}_{memory.name}_SECTION".upper()
+            yield f'#ifndef {section}\n#define {section} "{section_of(p, memory)}"\n#endif'
+            yield f"{p.upper()}_PLACED({section}, {memory.alignment}) unsigned char {p}_{memory.name}[{memory.peak}u];"
     yield "#endif"

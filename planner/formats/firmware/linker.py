@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .naming import PREFIX, Memory, memories, remark, require_prefix
+from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
 
 HEAD = """\
 /* Made by memplan: a section for each memory, for GNU ld and lld. Give it besides the usual script: -Wl,-T,FILE
@@ -50,7 +50,7 @@ def _section(p: str, memory: Memory) -> Iterator[str]:
     yield f"PROVIDE({m}_capacity = {room:#x});"
     at = "" if memory.pool.base is None else f" {memory.pool.base:#x}"
     yield f"SECTIONS\n{{\n  .{p}.{memory.name}{at} (NOLOAD) : ALIGN({memory.alignment})\n  {{"
-    yield f"    {m}_start = .;\n    KEEP(*(.{p}.{memory.name}))\n    . = MAX(., {memory.peak:#x});\n    {m}_end = .;\n  }}"
+    yield f"    {m}_start = .;\n    KEEP(*({section_of(p, memory)}))\n    . = MAX(., {memory.peak:#x});\n    {m}_end = .;\n  }}"
     for name, placement in memory.buffers:
         yield f"  PROVIDE({m}__{name} = {m}_start + {placement.offset:#x}); /* {remark(placement.id)}: {placement.size} bytes */"
     yield "}\nINSERT AFTER .bss;\n"

@@ -63,6 +63,11 @@ def unique(names: Iterable[str]) -> Iterator[str]:
         yield made.new(base)
 
 
+def section_of(prefix: str, memory: Memory) -> str:
+    """Return the section of a memory in object files. Compilers and linkers keep no bytes for sections of this beginning."""
+    return f".bss.{prefix}.{memory.name}"
+
+
 def require_prefix(prefix: str) -> str:
     """Raise BadInput unless it is a valid prefix of C names."""
     if not _IDENTIFIER.fullmatch(prefix):

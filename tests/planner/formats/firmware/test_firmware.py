@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -139,6 +140,30 @@ def test_the_linker_script_places_the_symbols_of_the_header(tmp_path: Path) -> N
     made = compiled(tmp_path, C, text, "-no-pie", script, "-Wl,--defsym=memplan_default_capacity=64")
     assert made.returncode != 0
     assert "default: the plan does not fit" in made.stderr
+
+
+LARGE = Problem((Buffer("large", 1 << 20, 64, live=((0, 1),)),), (Pool("ram"), Pool("tcm", base=0x20000000)))
+
+
+@pytest.mark.parametrize("form", ["c", "cpp"])
+@pytest.mark.parametrize(
+    ("has_script", "section"), [(False, None), (True, None), (False, ".bss.mine"), (False, ".noinit.mine")]
+)
+def test_memories_take_no_bytes_of_the_image(tmp_path: Path, form: str, has_script: bool, section: str | None) -> None:
+    (tmp_path / "plan.h").write_bytes(written(form, LARGE))
+    (tmp_path / "plan.ld").write_bytes(written("ld", LARGE))
+    text = '#define MEMPLAN_IMPLEMENTATION\n#include "plan.h"\nint main(void) { return 0; }'
+    script = ("-no-pie", f"-Wl,-T,{tmp_path / 'plan.ld'}") if has_script else ()
+    named = () if section is None else (f'-DMEMPLAN_RAM_SECTION="{section}"',)
+    made = compiled(tmp_path, C if form == "c" else CPP, text, *script, *named)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "out").stat().st_size < 1 << 18
+    command = ["readelf", "-SW", tmp_path / "out"]
+    listed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    rows = re.findall(r"\] (\S+) +(\S+) +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", listed)
+    (of,) = [row for row in rows if int(row[3], 16) >= 1 << 20]
+    assert of[1] == "NOBITS"
+    assert of[0] == (".memplan.ram" if has_script else ".noinit.mine" if section == ".noinit.mine" else ".bss")
 
 
 MODEL = f.model(
