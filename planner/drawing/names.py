@@ -92,7 +92,9 @@ def _beside(
             area = min(free, key=lambda area: any(area.meets(line) for line in lines))
             taken.append(area)
             named.add(box.buffer)
-            yield text(area.left, area.lower - 3, name, "name ink over")
+            is_left = area.right < frame.x(box.start)
+            at, kind = (area.right, "name ink over right") if is_left else (area.left, "name ink over")
+            yield text(at, area.lower - 3, name, kind)
 
 
 def _places(box: Area, width: float, frame: Frame) -> Iterator[Area]:

@@ -165,7 +165,7 @@ def _together(drawn: MemoryMap, small: Sequence[Box], frame: Frame, filled: Set[
     for colour, level, pixels in coloured(by_colour):
         opacity = "" if level == LEVELS else f' fill-opacity="{level / LEVELS}"'
         kind = "went" if colour == WENT else f"k{colour}"
-        yield f'<path class="{kind} pixels"{opacity} d="{"".join(_runs(pixels, LEFT, above))}"/>'
+        yield f'<path class="{kind}" shape-rendering="crispEdges"{opacity} d="{"".join(_runs(pixels, LEFT, above))}"/>'
 
 
 def _runs(pixels: npt.NDArray[np.bool_], left: int, above: int) -> Iterator[str]:

@@ -78,7 +78,7 @@ _LETTERS = (
     "text{font-variant-numeric:tabular-nums}.title{font-size:17px;font-weight:600}.pool{font-size:13px;font-weight:600}"
     ".name{font-size:11px;pointer-events:none;unicode-bidi:isolate}.over{paint-order:stroke;stroke-width:2.5;stroke-opacity:.55}.mid{text-anchor:middle}.right{text-anchor:end}"
     ".s1{fill-opacity:.86}.s2{fill-opacity:.72}.box{stroke-width:.75}.bad{stroke-width:2}.moved{stroke-width:1.5}.live,.bound,.end{fill:none;stroke-width:1.25}"
-    ".pixels{shape-rendering:crispEdges}.bound{stroke-dasharray:6 3}.end{stroke-dasharray:2 3}"
+    ".bound{stroke-dasharray:6 3}.end{stroke-dasharray:2 3}"
 )
 
 

@@ -78,7 +78,7 @@ def test_the_few_that_moved_are_seen_among_very_many(monkeypatch: pytest.MonkeyP
     )
     both = memory_map(problem, best), memory_map(problem, replace(best, placements=elsewhere))
     picture = compared(*both, Sheet(640)).decode()
-    assert '<path class="went pixels"' in picture
+    assert '<path class="went" shape-rendering' in picture
     assert '<rect class="went ' in picture
     assert "20 of 400 buffers lie elsewhere in B" in picture
     assert "smallest rectangles are drawn together, without names" in picture
@@ -90,7 +90,7 @@ def test_kinds_are_seen_where_very_many_moved(monkeypatch: pytest.MonkeyPatch) -
     best, other = plan(problem), plan(problem, Options(solver="usmp_by_size"))
     picture = compared(memory_map(problem, best), memory_map(problem, other), Sheet(640)).decode()
     assert 'class="went' not in picture
-    assert '<path class="k0 pixels"' in picture
+    assert '<path class="k0" shape-rendering' in picture
     assert ">So much does that only what has room for an outline is marked.</text>" in picture
     outlined = re.findall(r'<rect class="k[^"]* moved" [^>]*width="([\d.]+)" height="([\d.]+)"', picture)
     assert outlined

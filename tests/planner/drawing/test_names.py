@@ -30,7 +30,7 @@ def test_thin_rectangles_have_their_names_beside_them() -> None:
         problem(thin, Buffer("large", 5000, live=((2, 300),)), narrow, Buffer("last", 8, live=((999, 1000),)))
     )
     assert where.keys() == {"thin", "large", "narrow", "last"}
-    assert where["last"][0] < 1200 - 20 - 4 * 6, "inside the picture"
+    assert where["last"][0] < 1200 - 20, "left of its rectangle, at which it ends"
 
 
 def test_no_name_lies_on_another_buffer() -> None:
