@@ -72,13 +72,17 @@ def planned(name: str, folder: Path, seconds: float) -> Planned:
     made = plan(problem, Options(workers=1))
     spent = time.perf_counter() - begun
     (folder / f"{name}.plan.json").write_bytes(write_plan(made))
-    drawn = svg(memory_map(problem, made), Sheet(800))
-    (folder / f"{name}.svg").write_bytes(re.sub(rb"><title>[^<]*</title></rect>", b"/>", drawn))  # pages show no tips
+    (folder / f"{name}.svg").write_bytes(picture(problem, made))
     peaks = {said: plan(problem, Options(solver=other, time_limit=seconds)).peak for other, said in OTHERS.items()}
     found = {said: peak for said, peak in peaks.items() if peak is not None}
     within = plan(read_problem(data, name=f"{name}.onnx", format="onnx:in_place")[0], Options(workers=1)).peak
     assert within is not None
     return Planned(name, model.graph.name, len(model.graph.node), problem, made, spent, found, within)
+
+
+def picture(problem: Problem, made: Plan) -> bytes:
+    """The map, without tips, which no page of pictures shows."""
+    return re.sub(rb"><title>[^<]*</title></rect>", b"/>", svg(memory_map(problem, made), Sheet(800)))
 
 
 def who(others: dict[str, int], peak: int) -> str:

@@ -1,4 +1,4 @@
-"""Graphs of well-known networks as ONNX models without weights: shapes and operators, as their papers give them."""
+"""Graphs of well-known networks as ONNX models whose weights are all zero: shapes and operators, as their papers give them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any
 
 import onnx
 from onnx import TensorProto, helper
+from onnx.shape_inference import infer_shapes
 
 Shape = Sequence[int | str]
 
 
 class Net:
-    """A graph that grows operator by operator. Weights are only named: their bytes would be in a file that is not there."""
+    """A graph that grows operator by operator. Weights are sparse tensors without values, all zero: so the file is small, and whole."""
 
     def __init__(self, name: str, element: int = TensorProto.FLOAT) -> None:
         self.name, self.element = name, element
         self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
+        self.constants: list[onnx.TensorProto] = []
+        self.zeros: list[onnx.SparseTensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
-        self.known: list[onnx.ValueInfoProto] = []
 
     def input(self, name: str, shape: Shape, element: int | None = None) -> str:
         self.inputs.append(helper.make_tensor_value_info(name, self.element if element is None else element, shape))
@@ -31,16 +32,18 @@ class Net:
         self.outputs.append(helper.make_tensor_value_info(name, self.element, shape))
 
     def weight(self, *shape: int) -> str:
-        tensor = TensorProto(name=f"weight{len(self.weights)}", data_type=self.element, dims=shape)
-        tensor.data_location = TensorProto.EXTERNAL
-        tensor.external_data.add(key="location", value="weights.bin")
-        self.weights.append(tensor)
-        return tensor.name
+        name = self._constant_name()
+        values, indices = (helper.make_tensor(name, kind, [0], []) for kind in (self.element, TensorProto.INT64))
+        self.zeros.append(helper.make_sparse_tensor(values, indices, shape))
+        return name
 
     def numbers(self, *values: int) -> str:
-        tensor = helper.make_tensor(f"weight{len(self.weights)}", TensorProto.INT64, [len(values)], values)
-        self.weights.append(tensor)
-        return tensor.name
+        name = self._constant_name()
+        self.constants.append(helper.make_tensor(name, TensorProto.INT64, [len(values)], values))
+        return name
+
+    def _constant_name(self) -> str:
+        return f"weight{len(self.zeros) + len(self.constants)}"
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """The name of its first output; the others are named after it."""
@@ -50,7 +53,16 @@ class Net:
         return name
 
     def model(self) -> onnx.ModelProto:
-        graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights, value_info=self.known)
+        """The graph with the shapes of all tensors, since shape inference does not look into sparse ones."""
+        weights = [
+            helper.make_tensor_value_info(each.values.name, each.values.data_type, each.dims) for each in self.zeros
+        ]
+        dense = self._model([*self.inputs, *weights])
+        inferred = infer_shapes(dense, check_type=True, strict_mode=True).graph.value_info
+        return self._model(self.inputs, value_info=inferred, sparse_initializer=self.zeros)
+
+    def _model(self, inputs: Sequence[onnx.ValueInfoProto], **more: Any) -> onnx.ModelProto:
+        graph = helper.make_graph(self.nodes, self.name, inputs, self.outputs, self.constants, **more)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 
     # Layers, as most networks have them.
