@@ -1,4 +1,4 @@
-"""The pictures of the documents are those that the code draws now."""
+"""The pictures of the documents are those that the code draws now, and all of them are shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from planner.drawing import Sheet, Theme, memory_map, svg
 from planner.drawing.style import style_of
 from planner.generate import Request, generate
 
-PICTURES = Path(__file__).resolve().parents[3] / "docs" / "pictures"
+ROOT = Path(__file__).resolve().parents[3]
+PICTURES = ROOT / "docs" / "pictures"
 
 
 @pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.DARK])
@@ -29,3 +30,11 @@ def test_every_picture_has_a_style_sheet_of_now(path: Path) -> None:
     (style,) = re.findall(r"<style>(.*)</style>", path.read_text("utf-8"))
     kinds: list[dict[str, bool]] = [{}, {"run": True}, {"curves": True}]
     assert style in {style_of(theme, **kind) for theme in Theme for kind in kinds}
+
+
+def test_every_picture_is_shown_and_every_one_shown_is_there() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {
+        name for page in pages for name in re.findall(r"pictures/([\w./-]+\.(?:svg|png))", page.read_text("utf-8"))
+    }
+    assert shown == {path.relative_to(PICTURES).as_posix() for path in PICTURES.rglob("*.*")}

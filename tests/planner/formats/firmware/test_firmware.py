@@ -158,7 +158,7 @@ def test_memories_take_no_bytes_of_the_image(tmp_path: Path, form: str, has_scri
     made = compiled(tmp_path, C if form == "c" else CPP, text, *script, *named)
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "out").stat().st_size < 1 << 18
-    command = ["readelf", "-SW", tmp_path / "out"]
+    command = ["readelf", "-SW", str(tmp_path / "out")]
     listed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     rows = re.findall(r"\] (\S+) +(\S+) +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", listed)
     (of,) = [row for row in rows if int(row[3], 16) >= 1 << 20]
