@@ -203,8 +203,10 @@ def test_figures_of_an_answer_without_a_map_are_not_called_the_best_so_far(
 def test_an_infeasible_problem_has_the_bound_that_is_drawn(
     visiting: Visiting, service: Served, size: int, pools: tuple[str, ...], shown: str
 ) -> None:
-    small = {**THREE, "pools": [{"name": name, "size": size} for name in pools]}
+    kinds = [{**each, "kind": "input"} for each in THREE["buffers"]]
+    small = {**THREE, "buffers": kinds, "pools": [{"name": name, "size": size} for name in pools]}
     job = service.client.post("/v1/jobs", json=small).json()
     until(service, job, "succeeded")
     page = visiting().open(f"/#{job['id']}")
     expect(page.locator(".figures")).to_contain_text(shown)
+    expect(page.locator(".legend i[class^=k]")).to_have_count(0)

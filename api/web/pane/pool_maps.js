@@ -126,7 +126,7 @@ export class PoolMaps extends EventTarget {
     if (layer.moved?.includes(1)) lines.push(entry("line moved", "lies elsewhere in the other"));
     if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
     if (layer.pool.size !== null) lines.push(entry("line end", `${layer.needed ? "all there is" : "end of the pool"} ${bytes(layer.pool.size)}`));
-    if (!kinds.some((kind) => kind.name !== null)) return lines;
+    if (!layer.count || !kinds.some((kind) => kind.name !== null)) return lines;
     const counts = new Uint32Array(kinds.length);
     if (layer.count > FEW) for (const kind of buffers.kind) counts[kind] += 1; // some may be too small to be seen
     const said = (kind, i) => `${kind.name === null ? "no kind" : visible(kind.name)}${counts[i] ? ` (${grouped(counts[i])})` : ""}`;
