@@ -78,7 +78,7 @@ def test_an_answer_that_comes_before_the_body_s_end_is_not_lost(attacked: Served
 NO_HTTP = {
     "nothing that is HTTP": ("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
     "an old protocol": ("GET /healthz\r\n\r\n", 400),
-    "a protocol to come": ("GET /healthz HTTP/9.9\r\n" + HOST + "\r\n", 200),
+    "a protocol to come": ("GET /healthz HTTP/9.9\r\n" + HOST + "\r\n", 505),
     "no host": (GET + "\r\n", 400),
     "two hosts": (GET + HOST + "Host: evil.example\r\n\r\n", 400),
     "a name with a space": (GET + HOST + "X Y: 1\r\n\r\n", 400),
