@@ -1,4 +1,4 @@
-"""From a run's use of memory to a Problem: one tick per event, and each buffer needed from its first use to its last."""
+"""From a run's use of memory to a Problem: one tick per event, and each byte needed from its first use to its last."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..facts.intervals import merged
 from ..model.errors import Code
 from ..model.gathered import Gathered
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+from .storage import Name, Storage
 
 MAX_NESTING = 1000
 """The most nested scopes and calls."""
@@ -19,12 +20,13 @@ MAX_NESTING = 1000
 
 @dataclass(slots=True)
 class _Held:
-    """Memory between its allocation and its end."""
+    """A name between its allocation and its end."""
 
     key: BufferId
     begun: int
-    used: tuple[int, int] | None = None
-    """First and last tick."""
+    storage: Storage
+    name: Name
+    is_used: bool = False
 
 
 @dataclass(slots=True)
@@ -42,7 +44,7 @@ class Trace:
     """What is known so far of a run.
 
     The same id in the same function is the same buffer, at one address, however often it is allocated. A name that a function does not have is
-    looked up where it was called. What is not freed ends with its scope or function.
+    looked up where it was called. What is not freed ends with its scope or function. Bytes that are shared are there until no name stands for them.
     """
 
     def __init__(self, pools: Sequence[Pool]) -> None:
@@ -59,6 +61,8 @@ class Trace:
         self._more: dict[int, list[Interval]] = {}
         """Further lifetimes, of buffers that were allocated again."""
         self._bases: dict[BufferId, tuple[BufferId, int]] = {}
+        self._generations = array("q")
+        """How often each buffer has been allocated."""
         self._scopes = [_Scope((), "", None)]
 
     def alloc(
@@ -76,7 +80,7 @@ class Trace:
         if pools is not None:
             check_allowed_pools(report, (*place, "pools"), pools, self._pool_names)
         key = self._key(id_)
-        self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, report)
+        self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, 0, report)
 
     def share(
         self, place: Place, id_: BufferId, base: BufferId, offset: int, size: int, alignment: int, report: Report
@@ -87,11 +91,11 @@ class Trace:
         if held is None:
             report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
             return
-        whole = self._gathered.row(self._number[held.key]).size
+        whole = held.name.size
         if offset + size > whole:
             text = f"{quoted(id_)} ends at {offset + size}, beyond the {whole} bytes of {quoted(base)}"
             report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
-        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), (held.key, offset), report)
+        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), held, offset, report)
 
     def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:
         """Record that something reads or writes them."""
@@ -102,8 +106,14 @@ class Trace:
             held = self._find(id_)
             if held is None:
                 report.add(Code.UNKNOWN_BUFFER, (*place, "ids", j), f"there is no buffer {quoted(id_)} here")
-            else:
-                held.used = (self._tick if held.used is None else held.used[0], self._tick)
+                continue
+            storage = held.storage
+            if self._generations[storage.root] != storage.generation:
+                root = quoted(self._gathered.row(storage.root).id)
+                text = f"{quoted(id_)} stands for bytes of {root}, which has been allocated again; free {quoted(id_)} first"
+                report.add(Code.CONTRADICTION, (*place, "ids", j), text)
+            held.is_used = True
+            held.name.use(self._tick, self._tick)
 
     def free(self, place: Place, id_: BufferId, report: Report) -> None:
         """Free the buffer."""
@@ -187,11 +197,12 @@ class Trace:
         return None
 
     def _hold(
-        self, place: Place, id_: BufferId, buffer: Buffer, base: tuple[BufferId, int] | None, report: Report
+        self, place: Place, id_: BufferId, buffer: Buffer, within: _Held | None, offset: int, report: Report
     ) -> None:
         number = self._number.get(buffer.id)
         known = None if number is None else self._gathered.row(number)
         here = self._scopes[-1].function
+        base = None if within is None else (within.key, offset)
         if any(id_ in scope.held for scope in self._scopes if scope.function == here):
             report.add(
                 Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first"
@@ -201,19 +212,30 @@ class Trace:
             text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"
             report.add(Code.CONTRADICTION, (*place, "id"), text)
             return
-        if known is None:
-            self._number[buffer.id] = len(self._gathered)
+        if number is None:
+            number = self._number[buffer.id] = len(self._gathered)
             self._gathered.add(buffer)
-            self._first.append(-1)
-            self._last.append(-1)
+            for column in (self._first, self._last, self._generations):
+                column.append(-1)
         if base is not None:
             self._bases[buffer.id] = base
-        self._scopes[-1].held[id_] = _Held(buffer.id, self._tick)
+        if within is None:
+            self._generations[number] += 1
+            storage, begin = Storage(number, self._generations[number]), 0
+        else:
+            storage, begin = within.storage, within.name.begin + offset
+        name = storage.names.setdefault(buffer.id, Name(begin, buffer.size, number))
+        storage.open += 1
+        self._scopes[-1].held[id_] = _Held(buffer.id, self._tick, storage, name)
 
     def _end(self, held: _Held) -> None:
-        first, last = held.used or (held.begun, max(held.begun, self._tick - 1))
-        number = self._number[held.key]
-        if self._first[number] < 0:
-            self._first[number], self._last[number] = first, last + 1
-        else:
-            self._more.setdefault(number, []).append((first, last + 1))
+        if not held.is_used:
+            held.name.use(held.begun, max(held.begun, self._tick - 1))
+        held.storage.open -= 1
+        if held.storage.open:
+            return
+        for number, first, last in held.storage.lives():
+            if self._first[number] < 0:
+                self._first[number], self._last[number] = first, last + 1
+            else:
+                self._more.setdefault(number, []).append((first, last + 1))

@@ -33,6 +33,10 @@ def free(id_: str) -> dict[str, Any]:
     return {"event": "free", "id": id_}
 
 
+def share(id_: str, base: str, offset: int, size: int) -> dict[str, Any]:
+    return {"event": "share", "id": id_, "base": base, "offset": offset, "size": size}
+
+
 RETURN, BEGIN, END = {"event": "return"}, {"event": "begin"}, {"event": "end"}
 
 
@@ -80,12 +84,43 @@ def test_a_function_sees_its_caller_s_buffers_unless_shadowed() -> None:
 
 
 def test_a_shared_buffer_lies_within_its_base() -> None:
-    problem = read(
-        alloc("a", 64), {"event": "share", "id": "v", "base": "a", "offset": 16, "size": 8}, use("a"), use("v")
-    )
+    problem = read(alloc("a", 64), share("v", "a", 16, 8), use("a"), use("v"))
     made = plan(problem)
     where = {place.id: place.offset for place in made.placements}
     assert where["v"] == where["a"] + 16
+
+
+def test_shared_bytes_are_kept_from_the_first_use_under_any_name_to_the_last() -> None:
+    events = (alloc("a", 64), share("v", "a", 16, 8), use("a"), alloc("b"), use("b"), use("v"))
+    assert lives(*events) == {"a": ((2, 3),), "v": ((2, 6),), "b": ((4, 5),)}
+    events = (alloc("a", 64), share("v", "a", 16, 8), share("w", "v", 0, 4), use("w"), use("v"), use("a"))
+    assert lives(*events) == {"a": ((5, 6),), "v": ((4, 6),), "w": ((3, 6),)}
+
+
+def test_bytes_are_there_as_long_as_one_of_their_names() -> None:
+    events = (alloc("a"), share("v", "a", 0, 4), use("a"), free("a"), alloc("b"), use("b"), use("v"))
+    assert lives(*events) == {"a": ((2, 3),), "v": ((2, 7),), "b": ((5, 6),)}
+
+
+def test_a_function_finds_what_it_left_in_its_callers_bytes() -> None:
+    layer = (call("f"), share("v", "x", 0, 4), use("v"), RETURN)
+    assert lives(alloc("x"), use("x"), *layer, alloc("y"), use("y"), *layer) == {
+        "x": ((1, 2),),
+        "f/v": ((1, 11),),
+        "y": ((7, 8),),
+    }
+
+
+def test_bytes_that_are_allocated_anew_hold_nothing_of_before() -> None:
+    once = (alloc("a"), share("v", "a", 0, 4), use("a"), use("v"), free("a"), free("v"))
+    assert lives(*once, *once) == {"a": ((2, 3), (8, 9)), "v": ((2, 4), (8, 10))}
+
+
+def test_bytes_may_have_many_names() -> None:
+    count = 2000
+    shares = [share(f"v{k}", "a", 0, 8) for k in range(count)]
+    found = lives(alloc("a"), *shares, use("a"), *(use(f"v{k}") for k in range(count)))
+    assert found["a"] == ((count + 1, 2 * count + 2),)
 
 
 def test_uses_and_calls_have_names_that_pictures_show() -> None:
@@ -120,10 +155,11 @@ def test_empty_lines_are_counted_but_ignored() -> None:
         ((END,), "contradiction", "/lines/2/event"),
         ((BEGIN,), "contradiction", "/lines/2"),
         (({"event": "share", "id": "v", "base": "a", "size": 1},), "unknown_buffer", "/lines/2/base"),
+        ((alloc("a"), share("v", "a", 1, 8)), "out_of_range", "/lines/3/size"),
         (
-            (alloc("a"), {"event": "share", "id": "v", "base": "a", "offset": 1, "size": 8}),
-            "out_of_range",
-            "/lines/3/size",
+            (alloc("a"), share("v", "a", 1, 4), free("a"), alloc("a"), use("a", "v")),
+            "contradiction",
+            "/lines/6/ids/1",
         ),
         (({"event": "jump"},), "invalid_value", "/lines/2/event"),
         ((alloc("a", -1),), "out_of_range", "/lines/2/size"),
