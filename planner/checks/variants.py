@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 
 from solvers.model.instance import Term
 
-from ..facts.variants import positions, rules
+from ..facts.variants import positions
 from ..model.choice_columns import GroupColumns, are_different_within, together
 from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, look, tick
@@ -26,6 +25,7 @@ from ..model.problem import (
     Problem,
     Variants,
 )
+from .chances import Chances
 from .part import Examine, Parts
 from .report import Place, Report, quoted
 from .values import check_name, check_ranges
@@ -34,11 +34,8 @@ MEASURES = ((Term.SUM_OF_PEAKS,), (Term.LARGEST_PEAK,))
 """What a problem with variants may minimise besides the costs of the alternatives."""
 MAX_COST_TERMS = 64
 """The most cost terms; each alternative has a cost for each."""
-MOST_STEPS = 200_000
-"""The most conclusions drawn from choices."""
-
-Position: TypeAlias = tuple[int, int]
-"""A group and one of its alternatives."""
+MOST_NAMES = 3
+"""The most names of groups in one finding, if there are many."""
 
 
 def check_variants(problem: Problem, report: Report, examine: Examine) -> None:
@@ -207,68 +204,35 @@ def _check_lives(parts: Parts, alternative: Alternative, place: Place, report: R
 
 
 def _check_chances(variants: Variants, report: Report) -> None:
-    """Report alternatives that can never be chosen: with them, the rules leave some group without any.
+    """Report what can never be chosen: alternatives with which the rules leave some group without any, and groups without a choice.
 
     The search is limited: cases it misses are proven by the solvers, or never chosen.
     """
     if not variants.requires and not variants.forbids:
         return
-    chances = _Chances(variants)
-    for g, group in enumerate(in_time(variants.groups, CHECKING, "group")):
-        for a, alternative in enumerate(group.alternatives):
-            emptied = chances.emptied((g, a))
-            if emptied is not None:
-                text = (
-                    f"nothing can choose {quoted(alternative.name)}: with it the rules leave no alternative of group "
-                    f"{quoted(variants.groups[emptied].name)}"
-                )
-                report.add(Code.CONTRADICTION, ("variants", "groups", g, "alternatives", a), text)
+    for found in Chances(variants).hopeless():
+        group = variants.groups[found.group]
+        others = _listed([quoted(variants.groups[other].name) for other in found.others])
+        place: Place = ("variants", "groups", found.group)
+        if found.alternative is None:
+            beside = f" that goes with one of {others}" if others else ""
+            text = f"nothing can be chosen in group {quoted(group.name)}: the rules leave no alternative{beside}"
+        else:
+            place = (*place, "alternatives", found.alternative)
+            left = (
+                f"no {'choice' if len(found.others) > 1 else 'alternative'} of {others}"
+                if others
+                else "not even itself"
+            )
+            text = f"nothing can choose {quoted(group.alternatives[found.alternative].name)}: with it the rules leave {left}"
+        report.add(Code.CONTRADICTION, place, text)
+        if report.is_full:
+            return
 
 
-class _Chances:
-    """The conclusions that the rules allow from a choice."""
-
-    def __init__(self, variants: Variants) -> None:
-        self._counts = [len(group.alternatives) for group in variants.groups]
-        self._implied: dict[Position, list[Position]] = {}
-        self._needed: dict[int, list[tuple[Position, int]]] = {}
-        """By group: which positions require which of its alternatives."""
-        self._barred: dict[Position, list[Position]] = {}
-        self._effort = MOST_STEPS
-        requires, forbids = rules(variants)
-        for first, second in requires:
-            self._implied.setdefault(first, []).append(second)
-            self._needed.setdefault(second[0], []).append((first, second[1]))
-        for first, second in forbids:
-            self._barred.setdefault(first, []).append(second)
-            self._barred.setdefault(second, []).append(first)
-
-    def emptied(self, supposed: Position) -> int | None:
-        """Return the first group left without alternatives, by the rules and by groups with one alternative left."""
-        left: dict[int, set[int]] = {}
-        todo, taken = [supposed], {supposed}
-        while todo and self._effort > 0:
-            group, alternative = pick = todo.pop()
-            if group in left and alternative not in left[group]:
-                return group
-            left[group] = {alternative}
-            out: list[Position] = [
-                *self._barred.get(pick, ()),
-                *(who for who, what in self._needed.get(group, ()) if what != alternative),
-            ]
-            self._effort -= 1 + len(out) + len(self._needed.get(group, ())) + len(self._implied.get(pick, ()))
-            for other, gone in out:
-                if other not in left:
-                    self._effort -= self._counts[other]
-                    left[other] = set(range(self._counts[other]))
-                left[other].discard(gone)
-                if not left[other]:
-                    return other
-                if len(left[other]) == 1 and (last := (other, min(left[other]))) not in taken:
-                    taken.add(last)
-                    todo.append(last)
-            for other_pick in self._implied.get(pick, ()):
-                if other_pick not in taken:
-                    taken.add(other_pick)
-                    todo.append(other_pick)
-        return None
+def _listed(names: list[str]) -> str:
+    """Return the names of groups for a message: "group 'a'", "groups 'a', 'b' and 'c'", "groups 'a', 'b', 'c' and 7 more"."""
+    if len(names) < 2:
+        return "".join(f"group {name}" for name in names)
+    shown = names if len(names) <= MOST_NAMES + 1 else [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"]
+    return f"groups {', '.join(shown[:-1])} and {shown[-1]}"

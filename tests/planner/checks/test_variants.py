@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -91,6 +92,12 @@ def test_bad_variants_are_named(variants: dict[str, Any], code: str, place: str)
     assert (code, place) in wrong(document(**variants))
 
 
+def test_a_group_in_which_nothing_can_be_chosen_is_named_alone() -> None:
+    """Where rules leave a group nothing, no alternative of the groups tied to it can be chosen either: the group is the fault."""
+    none = [[["g", name], ["g", name]] for name in "ab"]
+    assert wrong(document(forbids=[*none, [["g", "a"], ["h", "a"]]])) == [("contradiction", GROUP)]
+
+
 def test_an_alternative_that_nothing_can_choose_is_named_alone() -> None:
     """Only the alternative is refused, not its group, whose other alternative can be chosen."""
     assert wrong(document(forbids=[[["g", "a"], ["g", "a"]]])) == [("contradiction", FIRST)]
@@ -163,25 +170,24 @@ def test_lifetimes_must_be_declared_for_alternatives_too() -> None:
 
 def test_long_chains_of_rules_and_large_groups_are_checked_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checking takes steps in proportion to the rules, and only one alternative reads all buffers."""
-    from planner.checks import part, variants
+    from planner.checks import chances, part
 
-    steps: list[int] = []
+    left: list[int] = []
     count = 400
     groups = [{"name": str(g), "alternatives": [{"name": "a"}, {"name": "b"}]} for g in range(count)]
     chain = [[[str(g), "a"], [str(g + 1), "a"]] for g in range(count - 1)]
     whole = problem({"id": "x"}, variants={"groups": groups, "requires": chain})
-    monkeypatch.setattr(variants, "MOST_STEPS", 5_000)
-    honest = variants._Chances.emptied
+    monkeypatch.setattr(chances, "MOST_STEPS", 5_000)
+    honest = chances.Chances.hopeless
 
-    def counting(self: variants._Chances, supposed: tuple[int, int]) -> int | None:
-        found = honest(self, supposed)
-        steps.append(self._effort)
-        return found
+    def counting(self: chances.Chances) -> Iterator[chances.Hopeless]:
+        yield from honest(self)
+        left.append(self.steps)
 
-    monkeypatch.setattr(variants._Chances, "emptied", counting)
+    monkeypatch.setattr(chances.Chances, "hopeless", counting)
     read(whole)
-    assert len(steps) == 2 * count
-    assert steps[-1] > -10 * count
+    assert len(left) == 1
+    assert left[0] > -10 * count
     monkeypatch.setattr(part, "MOST_BUFFERS", 10)
     tied = [{"buffer": i, "base": 0, "offset": 0} for i in range(1, 40)]
     named = [
