@@ -7,11 +7,12 @@ made = graph_problem(graph, (Pool("sram", 4096),))
 from __future__ import annotations
 
 from .checks.soundness import require_sound_graph, require_sound_program
-from .nested import NestedArena, NestedPlan, nested_plan
+from .nested import NestedAnswer, NestedArena, NestedPlan, nested_plan
 from .operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
 from .outcomes import Applied, GraphProblem, Reason, Refused
 from .problem import GraphOptions, graph_problem, program_problem
 from .program import Function, Program
+from .verify import verify_nested
 
 __all__ = [
     "Applied",
@@ -19,6 +20,7 @@ __all__ = [
     "Graph",
     "GraphOptions",
     "GraphProblem",
+    "NestedAnswer",
     "NestedArena",
     "NestedPlan",
     "Operator",
@@ -34,4 +36,5 @@ __all__ = [
     "program_problem",
     "require_sound_graph",
     "require_sound_program",
+    "verify_nested",
 ]

@@ -6,11 +6,11 @@ the nested plans could be laid out in it; otherwise it seldom needs more, as a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..model.deadline import PREPARING, tick
 from ..model.plan import Plan, PlanStatus
@@ -23,12 +23,20 @@ from .program import Function, Program
 from .written import Written
 
 STATE = "state"
-"""The arena of mutable tensors, which all entries share."""
+"""The arena of mutable tensors, which all entries share; with an apostrophe, if a function has that name."""
 
 WORST_LAST = (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE, PlanStatus.UNKNOWN, PlanStatus.INFEASIBLE)
 
 Arena: TypeAlias = Mapping[str, tuple[int, int]]
 """What a function needs of each pool: bytes, and their alignment."""
+
+
+class NestedAnswer(NamedTuple):
+    """The plans as they were written down, by function, and the need that was stated: of each pool, and of all together."""
+
+    plans: Mapping[str, Plan]
+    peaks: tuple[tuple[str, int], ...] | None
+    peak: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,11 @@ class NestedPlan:
         return None if self.peaks is None else sum(peak for _, peak in self.peaks)
 
     @property
+    def answer(self) -> NestedAnswer:
+        """Return it as it is written down, without the problems."""
+        return NestedAnswer({arena.function: arena.plan for arena in self.arenas}, self.peaks, self.peak)
+
+    @property
     def worst(self) -> Plan | None:
         """Return the arenas' plan that is furthest from optimal; None if there are none."""
         return max((arena.plan for arena in self.arenas), key=lambda plan: WORST_LAST.index(plan.status), default=None)
@@ -66,23 +79,35 @@ def nested_plan(
     on_arena: Callable[[NestedArena], None] | None = None,
 ) -> NestedPlan:
     """Plan function by function with the solver; `on_arena` receives each arena. Raises BadInput for a program that is wrong in itself."""
+
+    def solved(name: str, problem: Problem) -> Plan:
+        plan = solve(problem)
+        if on_arena is not None:
+            on_arena(NestedArena(name, problem, plan))
+        return plan
+
+    return nested_plans(program, pools, options, solved)
+
+
+def nested_plans(
+    program: Program, pools: Sequence[Pool], options: GraphOptions, solve: Callable[[str, Problem], Plan]
+) -> NestedPlan:
+    """Return the arenas for which `solve` has plans, given the names of the functions. Raises BadInput for a program that is wrong in itself."""
     require_sound_program(program)
     whole = program_problem(program, pools, options).problem
+    functions = {function.name: function for function in program.functions}
     arenas: list[NestedArena] = []
 
     def solved(name: str, problem: Problem) -> Plan:
-        arenas.append(NestedArena(name, problem, solve(problem)))
-        if on_arena is not None:
-            on_arena(arenas[-1])
+        arenas.append(NestedArena(name, problem, solve(name, problem)))
         return arenas[-1].plan
 
     state = _state(whole)
     if state.buffers:
-        made = solved(STATE, state)
+        made = solved(_new_name(STATE, functions), state)
         if not made.placements:
             return NestedPlan(tuple(arenas), None)
         state = _pinned(state, made)
-    functions = {function.name: function for function in program.functions}
     unlimited = tuple(Pool(pool.name, None, pool.alignment, cost=pool.cost, rank=pool.rank) for pool in pools)
     needs: dict[str, Arena] = {}
     peaks = dict.fromkeys((pool.name for pool in pools), 0)
@@ -249,7 +274,12 @@ def _turns(
 
 
 def _fresh(name: str, like: Tensor, taken: Mapping[BufferId, Tensor], made: list[Tensor]) -> BufferId:
+    name = _new_name(name, taken)
+    made.append(replace(like, id=name, kind=TensorKind.INTERMEDIATE, is_output=False))
+    return name
+
+
+def _new_name(name: str, taken: Container[BufferId]) -> str:
     while name in taken:
         name += "'"
-    made.append(replace(like, id=name, kind=TensorKind.INTERMEDIATE, is_output=False))
     return name

@@ -59,7 +59,7 @@ class NestedKind(Kind):
         require_solver(instructions.options.solver)
 
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:
-        start = {} if (before := known(best, read_nested)) is None else before[0]
+        start = {} if (before := known(best, read_nested)) is None else before.plans
         told = {*map(id, start.values())}
         count = len(subject.more.program.functions) + 1
         limits = SharedLimits(
@@ -87,7 +87,7 @@ class NestedKind(Kind):
         return answer(data, status=PlanStatus.UNKNOWN.value, stop=stop.value, lasting=False)
 
     def part(self, answer: bytes, name: str) -> bytes:
-        found = read_nested(answer)[0].get(name)
+        found = read_nested(answer).plans.get(name)
         if found is None:
             raise no_such_part(name)
         return write_plan(found)
@@ -96,7 +96,7 @@ class NestedKind(Kind):
         arenas = _arenas(subject, instructions, answer)
         if part is None and wanted == "svg":
             maps = [(arena.function, memory_map(arena.problem, arena.plan, ())) for arena in arenas]
-            return nested_maps(subject.problem.name, maps, read_nested(answer)[1])
+            return nested_maps(subject.problem.name, maps, read_nested(answer).peak)
         if part is None:
             document = json.loads(answer)
             document["arenas"] = [arena_fields(arena) for arena in arenas]
@@ -143,4 +143,4 @@ def _nested(
 def _arenas(subject: Subject, instructions: Instructions, answer: bytes) -> Sequence[NestedArena]:
     """Return the arenas of which an answer has plans."""
     file: ProgramFile = subject.more
-    return arenas_of(file.program, _pools(file, instructions.options), file.options, read_nested(answer)[0].values())
+    return arenas_of(file.program, _pools(file, instructions.options), file.options, read_nested(answer).plans.values())

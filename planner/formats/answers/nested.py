@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...checks.report import bad_input
+from ...checks.report import bad_input, quoted
+from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.plan import Plan
 from ..documents import NESTED_FORMAT, require_format
@@ -14,7 +15,8 @@ from ..json.scan import scan
 from .plan_writer import write_plan_json
 
 if TYPE_CHECKING:
-    from ...graph.nested import NestedArena, NestedPlan
+    from ...graph.nested import NestedAnswer, NestedArena, NestedPlan
+    from ...graph.verify import CheckedArena
 
 
 def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
@@ -31,7 +33,7 @@ def write_nested_json(made: NestedPlan, warnings: Sequence[str] = ()) -> bytes:
     return (json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
 
 
-def arena_fields(arena: NestedArena) -> dict[str, Any]:
+def arena_fields(arena: NestedArena | CheckedArena) -> dict[str, Any]:
     """Return an arena's figures, without its plan."""
     plan = arena.plan
     return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}
@@ -45,20 +47,36 @@ def is_nested(data: bytes) -> bool:
         return False
 
 
-def read_nested(data: bytes) -> tuple[dict[str, Plan], int | None]:
+def read_nested(data: bytes) -> NestedAnswer:
     """Return the plans by function in the order in which they were made, and the total need (None: not all could be planned). Raises BadInput."""
+    from ...graph.nested import NestedAnswer
     from .plan_reader import plan_of_answer  # imports pydantic, which writing does not need
 
     require_format(scan(data), NESTED_FORMAT, "a plan function by function")
     document = json.loads(data)
-    arenas, peak = document.get("arenas"), document.get("peak")
+    arenas, peak, pools = document.get("arenas"), document.get("peak"), document.get("pools")
     if not isinstance(arenas, list):
         raise bad_input(Code.WRONG_TYPE, ("arenas",), "must be a list of arenas")
     if not (peak is None or type(peak) is int):
         raise bad_input(Code.WRONG_TYPE, ("peak",), "must be a whole number or null")
     found: dict[str, Plan] = {}
     for i, arena in enumerate(arenas):
+        tick("reading")
         if not isinstance(arena, dict) or not isinstance(arena.get("function"), str):
             raise bad_input(Code.WRONG_TYPE, ("arenas", i), "must be an arena with the name of its function")
+        if arena["function"] in found:
+            text = f"there are two arenas of {quoted(arena['function'])}"
+            raise bad_input(Code.DUPLICATE_ID, ("arenas", i, "function"), text)
         found[arena["function"]] = plan_of_answer(arena.get("plan"), ("arenas", i, "plan"))
-    return found, peak
+    return NestedAnswer(found, _peaks(pools), peak)
+
+
+def _peaks(pools: Any) -> tuple[tuple[str, int], ...] | None:
+    if pools is None:
+        return None
+    if not isinstance(pools, list):
+        raise bad_input(Code.WRONG_TYPE, ("pools",), "must be a list of pools or null")
+    for i, pool in enumerate(pools):
+        if not (isinstance(pool, dict) and isinstance(pool.get("name"), str) and type(pool.get("peak")) is int):
+            raise bad_input(Code.WRONG_TYPE, ("pools", i), "must be a pool with its name and its peak, a whole number")
+    return tuple((pool["name"], pool["peak"]) for pool in pools)

@@ -143,11 +143,11 @@ def _draw_nested(
     with refusing(shown_name(request.plan_file), as_json=False):
         if request.what != "map" or request.other_file is not None or out.is_page:
             raise bad_option("what", "nested arenas are drawn as maps, one below the other, as SVG, PNG or PDF")
-        made, peak = read_nested(data)
-        arenas = arenas_of(file.program, pools, file.options, made.values())
+        answer = read_nested(data)
+        arenas = arenas_of(file.program, pools, file.options, answer.plans.values())
         checked = [_drawn(each.problem, request.plan_file, data, each.plan) for each in arenas]
         maps = [(arena.function, each.drawn) for arena, each in zip(arenas, checked, strict=True)]
-        _write(nested_maps(file.program.name, maps, peak, out.sheet(request.sheet)), request, out)
+        _write(nested_maps(file.program.name, maps, answer.peak, out.sheet(request.sheet)), request, out)
     return checked
 
 
