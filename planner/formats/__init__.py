@@ -40,15 +40,11 @@ def read_shaped(
     format: str | None = None,  # noqa: A002 - the word that users know
 ) -> tuple[ShapedProblem, tuple[str, ...]]:
     """Return the ShapedProblem in the bytes, and warnings. One without symbols has one shape."""
-    from ..planning.shapes import ShapedProblem
-    from ..planning.shapes.expression import number
+    from ..planning.shapes.shaped import as_shaped
 
     source = Source(data, name)
     found, warnings = chosen(source, format).read_with_symbols(source)
-    if isinstance(found, ShapedProblem):
-        return found, warnings
-    sizes = tuple(number(buffer.size) for buffer in found.buffers)
-    return ShapedProblem(found, {}, sizes, (None,) * len(sizes)), warnings
+    return as_shaped(found), warnings
 
 
 def read_shapes_plan(data: bytes) -> ShapesPlan:

@@ -32,14 +32,15 @@ CASCADE_FORMAT: Final = "memplan-cascade/1"
 NESTED_FORMAT = "memplan-nested/1"
 INSPECTION_FORMAT = "memplan-inspection/1"
 
-REPORTED = "'memplan report' and 'memplan verify' take such a file after the problem's"
+LOOKED_AT = "'memplan verify', 'memplan draw' and 'memplan write' take such a file after the problem's"
+REPORTED = f"'memplan report', {LOOKED_AT}"
 ANSWERS = {
     PLAN_FORMAT: REPORTED,
     SHARING_FORMAT: REPORTED,
     FRONTIER_FORMAT: f"{REPORTED}, 'memplan inspect' takes it alone",
-    SWEEP_FORMAT: "'memplan verify' takes such a file after the problem's",
-    SHAPES_FORMAT: "'memplan verify' takes such a file after the problem's",
-    NESTED_FORMAT: "'memplan draw' takes such a file after the program's",
+    SWEEP_FORMAT: LOOKED_AT,
+    SHAPES_FORMAT: LOOKED_AT,
+    NESTED_FORMAT: f"{LOOKED_AT}, which is a program",
     PROVED_FORMAT: "'memplan verify' takes its 'plan' after the problem's file, and its 'proof' with --proof",
 }
 """memplan's answers, and the command that takes each."""

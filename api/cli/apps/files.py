@@ -42,9 +42,9 @@ def write(
     baseline: Baseline = None,
     input_format: Format = None,
 ) -> None:
-    """Write a plan for firmware.
+    """Write a plan for firmware, or any answer as a table.
 
-    As a header, a linker script, or a model with its offsets, like `memplan plan -o`. A wrong plan is not written, and the exit code is 1.
+    A plan as a header, a linker script, or a model with its offsets, like `memplan plan -o`; other answers as CSV. A wrong plan is not written, and the exit code is 1.
     """
     from ..commands.files import write as write_command
 

@@ -13,7 +13,13 @@ from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel, 
 def verify(
     context: typer.Context,
     problem: Problem,
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan or sharing; - reads the standard input.")],
+    plan: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN",
+            help="The plan, sharing, frontier, sweep, plan for all shapes, or nested arenas; - reads the standard input.",
+        ),
+    ],
     as_json: Json = False,
     proof: Annotated[
         str | None,
@@ -25,7 +31,7 @@ def verify(
     time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
-    """Check a plan or a sharing in exact integers.
+    """Check a plan, or any other answer, in exact integers.
 
     Checks every rule of its problem, and every claim. Exit code 1 if the plan or its proof is wrong.
     """
@@ -110,7 +116,7 @@ def draw(
     """Draw a plan.
 
     Its memory map (time across, address up, one rectangle for each buffer), the bytes in use over time, or how it was found; as SVG, PNG, PDF or as a
-    page (HTML) that needs nothing else. A wrong plan is drawn, too, with its faults marked, and the exit code is 1.
+    page (HTML) that needs nothing else. Of a frontier, a sweep or a plan for all shapes the curve; of nested arenas one map below the other. A wrong plan is drawn, too, with its faults marked, and the exit code is 1.
     """
     from planner.drawing import Sheet, Theme
 

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
-from planner.formats import read_frontier, read_plan, read_problem, read_sweep
+from planner.formats import read_frontier, read_plan, read_problem
+from planner.formats.documents import Source
+from planner.formats.tables.answers import asked
+from planner.formats.tables.problems import chosen
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem
@@ -22,7 +25,7 @@ from .output_file import reason
 from .text import is_terminal, say
 
 if TYPE_CHECKING:
-    from planner.planning.sweeping import Sweep
+    from planner.formats.answers.opened import Asked
 
 STANDARD_INPUT = "-"
 MAX_INPUT_BYTES = 1 << 30
@@ -55,6 +58,22 @@ def read_planned_problem(
     return planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
 
 
+def read_asked(
+    file: str,
+    input_format: str | None,
+    capacity: int | Mapping[str, int] | None,
+    prefer: Preference | None,
+    stability: Stability | None = None,
+    baseline: str | None = None,
+) -> Asked:
+    """Return the problem that is planned with these options, beside what was read. Raises BadInput."""
+    source = Source(read_bytes(file), file)
+    row = chosen(source, input_format)
+    problem, _warnings = row.read(source)
+    problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
+    return asked(row, source, problem, capacity)
+
+
 def read_baseline(file: str | None) -> Plan | None:
     """Return the older plan that tells where buffers were. Raises BadInput with the file's name."""
     if file is None:
@@ -68,15 +87,10 @@ def read_baseline(file: str | None) -> Plan | None:
 
 def read_frontier_file(file: str, data: bytes) -> Frontier:
     """Return the frontier in that file, with plans from files beside it. Raises BadInput with their names."""
-    return read_frontier(data, _beside(file))
+    return read_frontier(data, beside(file))
 
 
-def read_sweep_file(file: str, data: bytes) -> Sweep:
-    """Return the sweep in that file, likewise."""
-    return read_sweep(data, _beside(file))
-
-
-def _beside(file: str) -> Callable[[str], bytes] | None:
+def beside(file: str) -> Callable[[str], bytes] | None:
     """Return a reader of the files beside that one; None if it has no folder."""
 
     def read(name: str) -> bytes:

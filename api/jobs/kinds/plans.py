@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import planner
-from planner.drawing import memory_map, svg
+from planner.drawing import MemoryMap, memory_map, svg
+from planner.drawing.objects import objects_map
 from planner.formats import read_plan, read_sharing, write_plan, write_sharing
 from planner.formats.answers.write_map import write_map
 from planner.model.errors import Code, Finding, PlannerError
@@ -76,6 +77,9 @@ class SharingKind(PlanKind):
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         return described(ended(read_sharing(best), stop))
 
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+        return as_wanted(objects_map(subject.planned(instructions.options), read_sharing(answer)), wanted)
+
 
 def described(plan: Plan | Sharing, notes: tuple[str, ...] = ()) -> Answer:
     """Return the bytes of the plan or sharing, and what the service must know about it."""
@@ -112,7 +116,10 @@ def known(best: bytes | None, read_it: Callable[[bytes], Known]) -> Known | None
 
 def drawn(problem: Problem, plan: Plan, wanted: str) -> bytes:
     """Return the memory map of a plan made here, as a picture or as data."""
-    drawing = memory_map(problem, plan, ())
+    return as_wanted(memory_map(problem, plan, ()), wanted)
+
+
+def as_wanted(drawing: MemoryMap, wanted: str) -> bytes:
     return svg(drawing) if wanted == "svg" else write_map(drawing)
 
 

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import planner
-from planner.drawing import memory_map, svg
 from planner.facts.digest import digest
 from planner.facts.variants import most_buffers
 from planner.formats import read_plan, write_problem
-from planner.formats.answers.write_map import write_map
 from planner.formats.documents import Source
+from planner.formats.tables.answers import answer_kind, asked, write_answer
 from planner.formats.tables.format import BYTES
 from planner.formats.tables.plans import plan_format
 from planner.formats.tables.problems import format_named, recognised
 from planner.generate import Request, generate
 from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import Code, Finding, PlannerError
-from planner.model.plan import Frontier
 from planner.model.problem import Buffer, Problem
 from planner.planning.options.options import Options
-from planner.planning.shapes import ShapesPlan
-from planner.planning.sharing import Sharing
-from planner.planning.sharing.bounds import notes as notes_on_sharing
 from planner.reporting.explain import explain_bound
-from planner.verifying.arguments.bounds import notes
 from solvers.model.errors import StopReason
 
-from ...errors import Refusal, refused_findings, takes_too_long
+from ...errors import Refusal, bad_option, refused_findings, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.endpoints import ENDPOINTS, PLANS
 from ..requests.options import from_body, from_record, options_of
 from ..requests.posted_problem import Understood, read, separate, understand
-from ..requests.problem_and_plan import below, problem_and_plan, read_answer
+from ..requests.problem_and_plan import Both, below, problem_and_plan
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
@@ -137,26 +131,16 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
     return {}, as_json(answer)
 
 
-def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """Check that this is a plan of this problem, and that its claims are possible."""
+def _opened(header: dict[str, Any], parts: list[bytes], settings: Settings, format_: str | None) -> Both:
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan, _source = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_answer)
-    problem = subject.planned(options)
-    findings: list[dict[str, Any]]
-    believed: Sequence[str] = ()
-    if isinstance(plan, ShapesPlan):
-        shaped = replace(subject.more, largest=problem)
-        findings = [{"kind": "shapes", "message": text} for text in planner.verify_shapes(shaped, plan)]
-    elif isinstance(plan, Sharing):
-        findings = [asdict(each) for each in planner.verify_sharing(problem, plan)]
-        believed = notes_on_sharing(plan)
-    elif isinstance(plan, Frontier):
-        findings = [asdict(each) for each in planner.verify_frontier(problem, plan)]
-        believed = [*dict.fromkeys(note for point in plan.points for note in notes(point))]
-    else:
-        findings = [asdict(each) for each in planner.verify(problem, plan)]
-        believed = notes(plan)
-    answer = {"valid": not findings, "findings": findings, "notes": list(believed), "warnings": list(subject.warnings)}
+    return problem_and_plan(parts[0], header["boundary"], format_, settings, options)
+
+
+def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+    """Check that this is an answer to this problem, and that its claims are possible."""
+    opened, warnings = _opened(header, parts, settings, header["format"])
+    findings = [asdict(each) for each in opened.findings]
+    answer = {"valid": not findings, "findings": findings, "notes": list(opened.notes), "warnings": list(warnings)}
     return {}, as_json(answer)
 
 
@@ -180,34 +164,43 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 
 
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """Return a picture of a plan with its faults; or its data, for a page that draws it itself."""
-    options = options_of(PLANS.loose.model_validate(header["query"]))
-    subject, plan, _source = problem_and_plan(parts[0], header["boundary"], header["format"], settings, read_plan)
-    problem = subject.planned(options)
+    """Return a picture of an answer, of a plan with its faults; or its data, for a page that draws it itself; or its table."""
+    opened, _warnings = _opened(header, parts, settings, header["format"])
     try:
-        drawn = memory_map(problem, plan, planner.verify(problem, plan))
+        return {}, opened.written(header["as"])
     except PlannerError as error:
         raise below("plan", error) from None
-    return {}, svg(drawn) if header["as"] == "svg" else write_map(drawn)
 
 
 def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
     """Do the same for a job's answer, or a part of it."""
     kind, subject, instructions = _again(header, parts[0])
+    if header["as"] == "csv":
+        return {}, _figures(header, parts, subject.planned(instructions.options))
     return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
 
 
+def _figures(header: dict[str, Any], parts: list[bytes], problem: Problem) -> bytes:
+    """Return the table of a job's answer."""
+    if header.get("part") is not None:
+        raise bad_option(
+            "as", "only whole answers are written as csv; ask for the part's plan, and for that one's table"
+        )
+    source = Source(separate(parts[0], header["format"])[0])
+    row = recognised(source) if header["format"] is None else format_named(header["format"])
+    capacity = from_record(header["options"], header.get("kind", "plan"))[0].capacity
+    return answer_kind(parts[1]).open(asked(row, source, problem, capacity), parts[1]).figures()
+
+
 def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
-    """Return a plan in the form for compilers, linkers and runtimes. A wrong plan is not written."""
-    options, row = options_of(PLANS.loose.model_validate(header["query"])), plan_format(header["as"])
-    format_ = header["format"] or row.read_as
-    subject, plan, source = problem_and_plan(parts[0], header["boundary"], format_, settings, read_plan)
-    problem = subject.planned(options)
-    if wrong := planner.verify(problem, plan):
+    """Return a plan in the form for compilers, linkers and runtimes, or any answer as a table. A wrong one is not written."""
+    row = plan_format(header["as"])
+    opened, _warnings = _opened(header, parts, settings, header["format"] or row.read_as)
+    if wrong := opened.findings:
         findings = [Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong]
         raise refused_findings(findings)
     try:
-        return {}, row.write(problem, plan, source)
+        return {}, write_answer(row, opened)
     except PlannerError as error:
         raise below("plan", error) from None
 

@@ -2,77 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from planner.formats import (
-    is_frontier,
-    is_shapes_plan,
-    is_sharing,
-    read_frontier,
-    read_plan,
-    read_shapes_plan,
-    read_sharing,
-)
+from planner.formats.answers.opened import Opened
+from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
+from planner.formats.tables.answers import answer_kind, asked
 from planner.model.errors import BadInput, Code, Finding, PlannerError, echo
-from planner.model.plan import Frontier, Plan
-from planner.planning.shapes import ShapesPlan
-from planner.planning.sharing import Sharing
+from planner.planning.options.options import Options
 
 from ...settings import Settings
 from ..kinds import kind_of
-from ..kinds.kind import Subject
 from .posted_problem import read_subject, require_few, separate
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 PARTS = ("problem", "plan")
-Read = TypeVar("Read")
 
 
-def read_answer(data: bytes) -> Plan | Frontier | Sharing | ShapesPlan:
-    """Return a frontier, a plan for all shapes, a sharing or a plan."""
-    if is_frontier(data):
-        return read_frontier(data)
-    if is_shapes_plan(data):
-        return read_shapes_plan(data)
-    return read_sharing(data) if is_sharing(data) else read_plan(data)
+class Both(NamedTuple):
+    """What was posted: an answer beside its problem, and warnings of that one's reader."""
 
-
-class Both(NamedTuple, Generic[Read]):
-    """A problem and its plan."""
-
-    subject: Subject
-    plan: Read
-    source: bytes
-    """The problem as it was sent, but for options."""
+    answer: Opened
+    warnings: tuple[str, ...]
 
 
 def problem_and_plan(
-    data: bytes, boundary: str | None, format_: str | None, settings: Settings, read_it: Callable[[bytes], Read]
-) -> Both[Read]:
-    """Return the problem and its plan, from a document, or from a form with this boundary. Raises PlannerError and Refusal."""
+    data: bytes, boundary: str | None, format_: str | None, settings: Settings, options: Options
+) -> Both:
+    """Return the answer and its problem with these options, from a document, or from a form with this boundary. Raises PlannerError and Refusal."""
     problem, plan = in_document(data) if boundary is None else in_form(data, boundary)
     try:
-        kind = kind_of("shapes" if is_shapes_plan(plan) else "plan")
+        answered = answer_kind(plan)
     except PlannerError as error:
         raise below("plan", error) from None
     try:
         problem, _solve_options = separate(problem, format_)
-        _, subject = read_subject(kind, problem, format_, settings)
+        kind = kind_of("shapes" if answered.name == "shapes" else "plan")
+        row, subject = read_subject(kind, problem, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
+    whose = asked(row, Source(problem), subject.planned(options), options.capacity)
     try:
         lists = scan(plan).top or {}
-        for name in ("placements", "objects", "assignments", "buffers", "points"):
+        for name in ("placements", "objects", "assignments", "buffers", "points", "arenas", "shapes"):
             require_few(lists.get(name), name, settings)
-        return Both(subject, read_it(plan), problem)
+        return Both(answered.open(whose, plan), subject.warnings)
     except PlannerError as error:
         raise below("plan", error) from None
 

@@ -342,6 +342,7 @@ VERIFY_ANSWERS: dict[int | str, dict[str, Any]] = {
 PICTURE = "<svg>…</svg>"
 DRAWING: dict[str, Any] = shown("The drawing.", PICTURE, "image/svg+xml", TEXT)
 DRAWING["content"][JSON] = {"schema": OBJECT, "example": {"format": "memplan-map/1"}}
+DRAWING["content"][CSV] = {"schema": TEXT, "example": ROWS}
 DRAWING_ANSWERS: dict[int | str, dict[str, Any]] = {200: DRAWING}
 WRITTEN: dict[str, Any] = shown("The plan in this form.", "#define ARENA_SIZE 96\n", PLAIN, TEXT)
 WRITTEN["content"] |= {

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 CSV = "text/csv"
+SVG = "image/svg+xml"
 BYTES = "application/octet-stream"
 """Does not determine the format, so no format owns it."""
 LINES = "application/jsonl"

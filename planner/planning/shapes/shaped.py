@@ -12,7 +12,7 @@ from ...checks.values import are_integers
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
-from .expression import LIMIT, NAME, Expression, ExpressionError, Values, parse
+from .expression import LIMIT, NAME, Expression, ExpressionError, Values, number, parse
 from .ranges import Box, Effort, size_range
 
 MOST_SYMBOLS = 16
@@ -76,6 +76,14 @@ def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapp
         raise BadInput(*findings)
     buffers = tuple(replace(buffer, size=size) for buffer, size in zip(problem.buffers, most, strict=True))
     return ShapedProblem(replace(problem, buffers=buffers), dict(symbols), tuple(made), (None,) * len(buffers))
+
+
+def as_shaped(problem: Problem | ShapedProblem) -> ShapedProblem:
+    """Return the problem; one without symbols has one shape."""
+    if isinstance(problem, ShapedProblem):
+        return problem
+    sizes = tuple(number(buffer.size) for buffer in problem.buffers)
+    return ShapedProblem(problem, {}, sizes, (None,) * len(sizes))
 
 
 def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:

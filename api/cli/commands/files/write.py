@@ -1,18 +1,16 @@
-"""`memplan write`: an existing plan in the form for compilers, linkers and runtimes."""
+"""`memplan write`: an existing plan in the form for compilers, linkers and runtimes; any other answer as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.formats import read_plan, read_problem
+from planner.formats.tables.answers import answer_kind, write_answer
 from planner.formats.tables.plans import plan_format
-from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
-from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
-from ...terminal.reading import read_baseline, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import say, visible
@@ -37,17 +35,15 @@ def run(
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check(problem_file, plan_file)
-        data = read_bytes(problem_file)
-        problem, _warnings = read_problem(data, name=problem_file, format=input_format or row.read_as)
-        problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
+        asked = read_asked(problem_file, input_format or row.read_as, capacity, prefer, stability, baseline)
     with refusing(shown_name(plan_file), as_json=False):
-        plan = read_plan(read_bytes(plan_file))
-        findings = verify(problem, plan)
-        for finding in findings:
+        data = read_bytes(plan_file)
+        opened = answer_kind(data).open(asked, data, beside(plan_file))
+        for finding in opened.findings:
             say(f"error: {visible(finding.message)} [{finding.kind}]")
-        if findings:
+        if opened.findings:
             return ExitCode.FINDINGS
-        written = row.write(problem, plan, data)
+        written = write_answer(row, opened)
         if out == STANDARD_OUTPUT:
             write_out(written)
         else:

@@ -1,4 +1,4 @@
-"""`memplan draw`: a picture of a plan: its memory map, alone or beside another's, bytes in use over time, or the convergence; of a frontier the curve."""
+"""`memplan draw`: a picture of a plan: its memory map, alone or beside another's, bytes in use over time, or the convergence; of other answers what there is."""
 
 from __future__ import annotations
 
@@ -7,39 +7,20 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
 
-from planner.drawing import (
-    MemoryMap,
-    Sheet,
-    compared,
-    convergence,
-    frontier_curve,
-    memory_map,
-    nested_maps,
-    profile,
-    svg,
-)
-from planner.formats import is_frontier, read_plan, read_program
-from planner.formats.answers.nested import is_nested, read_nested
+from planner.drawing import MemoryMap, Sheet, compared, convergence, profile, svg
+from planner.formats.answers.opened import Asked, OpenedPlan, SaidFinding
+from planner.formats.tables.answers import USUAL, answer_kind
 from planner.model.columns import BufferColumns
 from planner.model.plan import Plan
 from planner.model.problem import Problem
-from planner.planning.options.capacity import with_capacity
 from planner.planning.options.options import bad_option
 from planner.planning.options.preference import Preference, Stability
-from planner.verifying.findings import VerifyFinding
-from planner.verifying.frontier import verify_frontier
-from planner.verifying.verify import verify
+from planner.verifying.findings import AnswerFinding
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
-from ...terminal.reading import (
-    read_bytes,
-    read_frontier_file,
-    read_planned_problem,
-    require_one_standard_input,
-    shown_name,
-)
+from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import grouped, say, visible
@@ -65,16 +46,6 @@ class Request(NamedTuple):
         return [self.plan_file, *([] if self.other_file is None else [self.other_file])]
 
 
-class Checked(NamedTuple):
-    """A plan that was read, its faults and its map."""
-
-    file: str
-    data: bytes
-    plan: Plan
-    findings: tuple[VerifyFinding, ...]
-    drawn: MemoryMap
-
-
 def run(
     request: Request,
     *,
@@ -83,27 +54,33 @@ def run(
     stability: Stability | None,
     baseline: str | None,
 ) -> ExitCode:
-    """Read everything, draw, and report a plan's faults, if any: a picture may help to see them."""
+    """Read everything, draw, and report what is wrong, if anything is: a picture may help to see it."""
     require_one_standard_input(request.problem_file, *request.plan_files)
     with refusing(shown_name(request.problem_file), as_json=False):
         out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
     data = [_read(file) for file in request.plan_files]
-    if is_nested(data[0]):
-        plans = _draw_nested(request, data[0], capacity, out)
-    else:
-        with refusing(shown_name(request.problem_file), as_json=False):
-            problem = read_planned_problem(
-                request.problem_file, request.input_format, capacity, prefer, stability, baseline
-            )
-        if is_frontier(data[0]):
-            return _draw_frontier(request, problem, data[0], out)
-        problem = _kept(problem)
-        plans = [_checked(problem, file, each) for file, each in zip(request.plan_files, data, strict=True)]
-        with refusing(shown_name(request.plan_file), as_json=False):
-            if out.is_page:
-                out.file.write(_page(problem, plans, request.what, request.sheet))
-            else:
-                _write(_picture(problem, plans, request.what, out.sheet(request.sheet)), request, out)
+    with refusing(shown_name(request.problem_file), as_json=False):
+        asked = read_asked(request.problem_file, request.input_format, capacity, prefer, stability, baseline)
+        asked = replace(asked, problem=_kept(asked.problem))
+    with refusing(shown_name(request.plan_file), as_json=False):
+        kind = answer_kind(data[0])
+        is_plan = kind.name == USUAL
+        if not is_plan and (request.what != "map" or request.other_file is not None or out.is_page):
+            text = f"of a {kind.title} there is {kind.picture} alone, as SVG, PNG or PDF"
+            raise bad_option("what", text)
+        if not is_plan:
+            answer = kind.open(asked, data[0], beside(request.plan_file))
+            findings = answer.findings
+            _write(answer.picture(out.sheet(request.sheet)), request, out)
+            if findings:
+                _say_what_is_wrong(request.plan_file, kind.title, findings, marked=answer.marks_faults)
+            return ExitCode.FINDINGS if findings else ExitCode.OK
+    plans = [_checked(asked, file, each) for file, each in zip(request.plan_files, data, strict=True)]
+    with refusing(shown_name(request.plan_file), as_json=False):
+        if out.is_page:
+            out.file.write(_page(asked.problem, plans, request.what, request.sheet))
+        else:
+            _write(_picture(asked.problem, plans, request.what, out.sheet(request.sheet)), request, out)
     for each in plans:
         if each.findings:
             _say_what_is_wrong(each.file, "plan", each.findings, marked=request.what == "map")
@@ -131,48 +108,21 @@ def _write(picture: bytes, request: Request, out: PictureFile) -> None:
         out.write(picture)
 
 
-def _draw_nested(
-    request: Request, data: bytes, capacity: int | Mapping[str, int] | None, out: PictureFile
-) -> list[Checked]:
-    """Draw the arenas of a program, one below the other."""
-    from planner.graph.nested import arenas_of  # imported here: most plans do not need it
+class Checked(NamedTuple):
+    """A plan that was read, its faults and its map."""
 
-    with refusing(shown_name(request.problem_file), as_json=False):
-        file = read_program(read_bytes(request.problem_file))
-        pools = with_capacity(Problem((), file.pools), capacity).pools
-    with refusing(shown_name(request.plan_file), as_json=False):
-        if request.what != "map" or request.other_file is not None or out.is_page:
-            raise bad_option("what", "nested arenas are drawn as maps, one below the other, as SVG, PNG or PDF")
-        answer = read_nested(data)
-        arenas = arenas_of(file.program, pools, file.options, answer.plans.values())
-        checked = [_drawn(each.problem, request.plan_file, data, each.plan) for each in arenas]
-        maps = [(arena.function, each.drawn) for arena, each in zip(arenas, checked, strict=True)]
-        _write(nested_maps(file.program.name, maps, answer.peak, out.sheet(request.sheet)), request, out)
-    return checked
+    file: str
+    data: bytes
+    plan: Plan
+    findings: Sequence[AnswerFinding]
+    drawn: MemoryMap
 
 
-def _draw_frontier(request: Request, problem: Problem, data: bytes, out: PictureFile) -> ExitCode:
-    """Draw memory over cost."""
-    with refusing(shown_name(request.plan_file), as_json=False):
-        if request.what != "map" or request.other_file is not None or out.is_page:
-            raise bad_option("what", "a frontier is drawn as its curve alone, as SVG, PNG or PDF")
-        found = read_frontier_file(request.plan_file, data)
-        findings = verify_frontier(problem, found)
-        _write(frontier_curve(problem, found, out.sheet(request.sheet)), request, out)
-    if findings:
-        _say_what_is_wrong(request.plan_file, "frontier", findings, marked=False)
-    return ExitCode.FINDINGS if findings else ExitCode.OK
-
-
-def _checked(problem: Problem, file: str, data: bytes) -> Checked:
+def _checked(asked: Asked, file: str, data: bytes) -> Checked:
+    """Read, verify and draw a plan."""
     with refusing(shown_name(file), as_json=False):
-        return _drawn(problem, file, data, read_plan(data))
-
-
-def _drawn(problem: Problem, file: str, data: bytes, plan: Plan) -> Checked:
-    """Verify and draw a plan. Raises BadInput if it is of another problem."""
-    findings = verify(problem, plan)
-    return Checked(file, data, plan, findings, memory_map(problem, plan, findings))
+        opened = OpenedPlan(asked, data)
+        return Checked(file, data, opened.plan, opened.findings, opened.drawn)
 
 
 def _picture(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -> bytes:
@@ -202,6 +152,6 @@ def _page(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -
     )
 
 
-def _say_what_is_wrong(file: str, kind: str, findings: Sequence[VerifyFinding], *, marked: bool) -> None:
+def _say_what_is_wrong(file: str, kind: str, findings: Sequence[AnswerFinding | SaidFinding], *, marked: bool) -> None:
     count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * marked}"
     say(f"error: {visible(file)}: is no {kind} of this problem: {count}; the first: {visible(findings[0].message)}")

@@ -133,7 +133,7 @@ def test_tasks_that_examine_a_plan_end_at_their_time_limit(
         return ()
 
     monkeypatch.setattr("planner.model.deadline._Deadline.is_over", lambda *_: over)
-    monkeypatch.setattr("planner.verify", verified)
+    monkeypatch.setattr("planner.formats.answers.opened.verify", verified)
     order: dict[str, Any] = {"task": task, "format": None, "query": {}, "boundary": None, "as": "svg"}
     with pytest.raises(Refusal, match="this takes longer than 60 seconds to look at") as refused:
         do(order, [write_problem(apart) if task == "validate" else body], Settings(), Line())

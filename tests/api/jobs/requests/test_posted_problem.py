@@ -10,7 +10,9 @@ from api.errors import Refusal
 from api.jobs.requests.posted_problem import read
 from api.jobs.requests.problem_and_plan import problem_and_plan
 from api.settings import Settings
+from planner.formats.tables.answers import AnswerKind
 from planner.formats.tables.format import Format
+from planner.planning.options.options import Options
 from tests.http.served import THREE
 
 FEW = Settings(max_buffers=3)
@@ -26,11 +28,12 @@ def test_buffers_are_counted_before_they_are_loaded(monkeypatch: pytest.MonkeyPa
         read(json.dumps(FOUR).encode(), None, FEW)
 
 
-@pytest.mark.parametrize("name", ["placements", "objects", "assignments"])
-def test_lists_of_a_plan_are_counted_before_they_are_loaded(name: str) -> None:
-    def never(_: bytes) -> None:
+@pytest.mark.parametrize("name", ["placements", "objects", "assignments", "points", "arenas", "shapes"])
+def test_lists_of_a_plan_are_counted_before_they_are_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
         pytest.fail("it was loaded")
 
+    monkeypatch.setattr(AnswerKind, "open", never)
     data = json.dumps({"problem": THREE, "plan": {name: [{}] * 4}}).encode()
     with pytest.raises(Refusal, match=f"there are 4 {name}; at most 3 are taken"):
-        problem_and_plan(data, None, None, FEW, never)
+        problem_and_plan(data, None, None, FEW, Options())

@@ -100,7 +100,7 @@ def test_a_frontier_is_verified_and_drawn(problem: str, tmp_path: Path) -> None:
     assert picture.read_bytes() == (folder / "frontier.svg").read_bytes()
     for wrong in (["-o", str(tmp_path / "page.html")], ["-o", str(picture), "--what", "profile"]):
         done = run("draw", problem, str(index), *wrong)
-        assert (done.returncode, b"a frontier is drawn as its curve alone" in done.stderr) == (2, True)
+        assert (done.returncode, b"of a frontier there is memory over cost alone" in done.stderr) == (2, True)
     plan = json.loads((folder / "point-2.json").read_bytes())
     plan["placements"][0]["offset"] += 1 << 20
     (folder / "point-2.json").write_text(json.dumps(plan))

@@ -1,0 +1,77 @@
+"""Each kind of answer is verified, drawn and written as a table."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from planner import BadInput
+from planner.formats.documents import ANSWERS, PROVED_FORMAT, Source
+from planner.formats.tables.answers import ANSWER_KINDS, FORMS, answer_kind, asked, write_answer
+from planner.formats.tables.plans import PLAN_FORMATS
+from planner.formats.tables.problems import chosen
+from tests.small.every_answer import every_answer
+
+FIRST_ROWS = {
+    "plan": "id,lower,upper,size,offset",
+    "sharing": "id,object,size,pool",
+    "frontier": "status,cost,cost_bound,memory,memory_bound,cost_cycles",
+    "sweep": "capacity_sram,status,sum_of_peaks,access_cost,spilled_bytes,sum_of_peaks_bound,peak_sram",
+    "shapes": "at_n,used,optimum,bound",
+    "nested": "function,status,peak,bound",
+}
+ROWS = {"plan": 3, "sharing": 3, "frontier": 2, "sweep": 3, "shapes": 3, "nested": 2}
+"""The rows of each table, for `every_answer`."""
+WRONG = {
+    "plan": lambda document: document["placements"][0].update(offset=1 << 20),
+    "sharing": lambda document: document["assignments"][0].update(object=1),
+    "frontier": lambda document: document["points"][0]["plan"]["placements"][0].update(offset=1 << 20),
+    "sweep": lambda document: document["points"][-1]["plan"]["placements"][0].update(offset=1 << 20),
+    "shapes": lambda document: document["shapes"][0].update(used=1),
+    "nested": lambda document: document["arenas"][0]["plan"]["placements"][0].update(offset=1 << 20),
+}
+"""Spoils the answer of each kind."""
+
+
+def opened(kind: str, answer: bytes | None = None):  # type: ignore[no-untyped-def]
+    problem, right = every_answer()[kind]
+    source, answer = Source(problem), answer or right
+    row = chosen(source, None)
+    return answer_kind(answer).open(asked(row, source, row.read(source)[0], None), answer)
+
+
+def test_every_answer_has_a_row() -> None:
+    assert {row.format for row in ANSWER_KINDS.values()} == {*ANSWERS} - {PROVED_FORMAT}
+    assert list(every_answer()) == list(ANSWER_KINDS)
+
+
+@pytest.mark.parametrize("kind", ANSWER_KINDS)
+def test_each_is_verified_drawn_and_written(kind: str) -> None:
+    found = opened(kind)
+    assert answer_kind(every_answer()[kind][1]).name == kind
+    assert list(found.findings) == []
+    assert found.checked[0] == ROWS[kind]
+    assert ET.fromstring(found.written("svg")).tag.endswith("svg")
+    first, *rows = found.written("csv").decode().splitlines()
+    assert (first, len(rows)) == (FIRST_ROWS[kind], ROWS[kind])
+    assert write_answer(PLAN_FORMATS["csv"], found) == found.written("csv")
+    if kind in ("plan", "sharing"):
+        assert json.loads(found.written("map"))["format"] == "memplan-map/1"
+    else:
+        with pytest.raises(BadInput, match="there are memory maps of plans and sharings"):
+            found.written("map")
+    if kind != "plan":
+        with pytest.raises(BadInput, match="C header is for plans with addresses"):
+            write_answer(PLAN_FORMATS["c"], found)
+    assert list(FORMS) == ["svg", "map", "csv"]
+
+
+@pytest.mark.parametrize("kind", ANSWER_KINDS)
+def test_what_is_wrong_is_found_and_drawn(kind: str) -> None:
+    document = json.loads(every_answer()[kind][1])
+    WRONG[kind](document)
+    found = opened(kind, json.dumps(document).encode())
+    assert found.findings
+    assert found.written("svg").startswith(b"<svg")
