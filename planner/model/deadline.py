@@ -146,12 +146,12 @@ def expect(seconds: float, deed: str, what: str | None = None) -> None:
         raise _out_of_time(deadline, f"while {deed} the problem" + ("" if what is None else f" ({what})"))
 
 
-def tick(deed: str) -> None:
-    """Look at the clock at every LOOK_EVERY-th call."""
+def tick(deed: str, count: int = 1) -> None:
+    """Look at the clock at every LOOK_EVERY-th call, or sooner, where each counts for several."""
     deadline = _current.get()
     if deadline is not None:
-        deadline.ticks += 1
-        if deadline.ticks % LOOK_EVERY == 0:
+        deadline.ticks += count
+        if deadline.ticks % LOOK_EVERY < count:
             look(deed)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from ...model.deadline import PREPARING, tick
 from ...model.problem import BufferId, Colocation, Interval
 from ..operators import Tensor
 from ..running.liveness import Life
@@ -73,11 +74,11 @@ class Places:
     def meeting(self, tensor: BufferId, ticks: Iterable[int]) -> Iterator[BufferId]:
         """Return the members of its group, including itself, that share bytes with it and may be needed at one of the ticks."""
         mine = self.range(tensor)
-        for other in self._about(self._group(tensor), ((tick, tick + 1) for tick in ticks)):
+        for other in self._about(self._group(tensor), ((at, at + 1) for at in ticks)):
             if _meet(mine, self.range(other)):
                 yield other
 
-    def _about(self, group: _Group, spans: Iterable[Interval]) -> Iterable[BufferId]:
+    def _about(self, group: _Group, spans: Iterable[Interval]) -> Collection[BufferId]:
         """Return the members that may be needed within the spans, and possibly a few more."""
         if len(group.members) <= FEW:
             return group.members
@@ -109,16 +110,18 @@ class Places:
         """Yield pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, with at least one written."""
         first, second = self._group(tensor), self._group(source)
         ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
-        rest = [id_ for id_ in first.members if id_ not in ours] if theirs else []
+        taken = {*ours}
+        rest = [id_ for id_ in first.members if id_ not in taken] if theirs else []
         yield from self._overlapping(ours, second.members, tensor, source, offset)
         yield from self._overlapping(rest, theirs, tensor, source, offset)
 
     def _overlapping(
-        self, ours: Iterable[BufferId], others: Iterable[BufferId], tensor: BufferId, source: BufferId, offset: int
+        self, ours: Iterable[BufferId], others: Collection[BufferId], tensor: BufferId, source: BufferId, offset: int
     ) -> Iterator[tuple[BufferId, BufferId]]:
         shift = self._offset(source) + offset - self._offset(tensor)
         for mine in ours:
             low, high = self.range(mine)
+            tick(PREPARING, len(others) + 1)
             for theirs in others:
                 if _meet((low + shift, high + shift), self.range(theirs)):
                     yield mine, theirs

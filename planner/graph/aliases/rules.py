@@ -12,6 +12,7 @@ from math import prod
 from typing import TypeAlias
 
 from ...checks.report import quoted
+from ...model.deadline import PREPARING, tick
 from ...model.problem import BufferId
 from ..operators import Operator, OperatorKind, TensorKind
 from ..outcomes import Reason
@@ -247,9 +248,10 @@ def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | N
                 text = f"{quoted(mine)} and {quoted(theirs)} are both there from the beginning"
                 return _refusal(Reason.OVERWRITTEN, text)
             for written, kept in ((mine, theirs), (theirs, mine)):
-                tick = min(filter(facts.lives[kept].is_needed_at, ticks(written)), default=None)
-                if tick is not None:
-                    text = f"{quoted(written)} is written at step {tick}, while {quoted(kept)} is needed"
+                tick(PREPARING, len(facts.writes[written]) + 1)
+                at = min(filter(facts.lives[kept].is_needed_at, ticks(written)), default=None)
+                if at is not None:
+                    text = f"{quoted(written)} is written at step {at}, while {quoted(kept)} is needed"
                     return _refusal(Reason.OVERWRITTEN, text)
     return None
 

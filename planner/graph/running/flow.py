@@ -300,14 +300,15 @@ class _Running:
             self._flow.named.append(self._now)
             self._flow.names.append(name if step.part is None else f"{name}: {step.part}")
 
-    def _read(self, ids: Iterable[BufferId], tick: int | None = None) -> None:
+    def _read(self, ids: Iterable[BufferId], at: int | None = None) -> None:
         for id_ in ids:
-            self._note(id_, True, False, self._now if tick is None else tick)
+            self._note(id_, True, False, self._now if at is None else at)
 
-    def _note(self, id_: BufferId, is_read: bool, is_written: bool, tick: int) -> None:
+    def _note(self, id_: BufferId, is_read: bool, is_written: bool, at: int) -> None:
         """Note the event for the tensor, and for what the tensor stands for."""
         while True:
-            self._events.note(id_, tick, is_read=is_read, is_written=is_written)
+            tick(PREPARING)
+            self._events.note(id_, at, is_read=is_read, is_written=is_written)
             handed = self._handed.get(id_)
             if handed is not None:
                 # The rest of the whole stays as it is.
@@ -319,4 +320,4 @@ class _Running:
                 break
         if is_written:
             for name in self._namesakes.get(id_, ()):
-                self._events.note(name, tick, is_read=False, is_written=True)
+                self._events.note(name, at, is_read=False, is_written=True)

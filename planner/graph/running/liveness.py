@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...model.deadline import PREPARING, tick
 from ...model.problem import Interval
 
 
@@ -111,6 +112,7 @@ class _Walk:
 
     def _part(self, part: Part, needed: bool, is_last_pass: bool) -> bool:
         """Return whether it is needed before the part, given whether it is afterwards. The last pass records its spans."""
+        tick(PREPARING)
         first = bisect_left(self._ticks, part.start)
         at, i = part.end, bisect_left(self._ticks, part.end) - 1
         while i >= first:
