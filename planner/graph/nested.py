@@ -164,9 +164,12 @@ def _pinned(state: Problem, plan: Plan) -> Problem:
 def _beside(state: Problem, problem: Problem) -> Problem:
     """Return the problem with state at its place, throughout."""
     end = max((end for buffer in problem.buffers for _, end in buffer.live or ()), default=1)
-    return replace(
-        problem, buffers=(*(replace(buffer, live=((0, end),)) for buffer in state.buffers), *problem.buffers)
-    )
+    own = {buffer.id for buffer in problem.buffers}
+    beside = [
+        replace(buffer, id=_new_name(str(buffer.id), own) if buffer.id in own else buffer.id, live=((0, end),))
+        for buffer in state.buffers
+    ]
+    return replace(problem, buffers=(*beside, *problem.buffers))
 
 
 def _innermost_first(entries: Sequence[str], functions: Mapping[str, Function]) -> list[str]:

@@ -54,6 +54,8 @@ class Trace:
         self._names: dict[int, str] = {}
         self._number: dict[BufferId, int] = {}
         """The number of each buffer among those that are gathered."""
+        self._inside: dict[BufferId, tuple[str, BufferId]] = {}
+        """Of which function each buffer is, and its id there; only of those in functions."""
         self._gathered = Gathered()
         """The buffers, without their lifetimes."""
         self._first, self._last = array("q"), array("q")
@@ -187,8 +189,17 @@ class Trace:
         )
 
     def _key(self, id_: BufferId) -> BufferId:
+        """Return the name of this function's buffer: 'f/a', with apostrophes if that is the name of another function's, or of no function's."""
         function = self._scopes[-1].function
-        return id_ if function is None else f"{function}/{id_}"
+        if function is None:
+            key, whose = id_, None
+        else:
+            key, whose = f"{function}/{id_}", (function, id_)
+        while key in self._number and self._inside.get(key) != whose:
+            key = f"{key}'"
+        if whose is not None:
+            self._inside[key] = whose
+        return key
 
     def _find(self, id_: BufferId) -> _Held | None:
         for scope in reversed(self._scopes):

@@ -66,8 +66,11 @@ class _Lowering:
         """Return the name of the memory of the function's tensor."""
         return self.memory.homes[(None, id_) if id_ in self.shared else (function, id_)]
 
-    def _own_name(self, function: str, id_: BufferId) -> BufferId:
-        return id_ if self.is_single else f"{function}/{id_}"
+    def _new_name(self, name: str) -> str:
+        """Return a name that nothing has yet: 'a/b' may be tensor 'b' of function 'a', and a tensor 'a/b' that all functions see."""
+        while name in self.memory.tensors:
+            name += "'"
+        return name
 
     def _settle(self, name: Name, home: BufferId, tensor: Tensor, report: Report) -> None:
         """Put the tensor there, together with everything that shares its memory."""
@@ -114,7 +117,7 @@ class _Lowering:
         ids = in_time(ids_of(function.tensors), PREPARING, "tensor")
         for id_, form in zip(ids, tensor_forms(function.tensors), strict=True):
             if self.is_single or (name, id_) not in self.memory.homes:
-                own, is_output = self._own_name(name, id_), id_ in given_back
+                own, is_output = id_ if self.is_single else self._new_name(f"{name}/{id_}"), id_ in given_back
                 lowered = form if form.is_output == is_output else replace(form, is_output=is_output)
                 if self.is_single:
                     self._put(own, lowered)
@@ -176,11 +179,8 @@ class _Lowering:
 
     def _made(self, function: str, index: int, operator: Operator, what: str) -> BufferId:
         """Return a name for memory without a name in the program."""
-        name = f"{self._own_name(function, operator.name or f'{operator.kind.value}{index}')}.{what}"
-        taken = self.memory.tensors
-        while name in taken:
-            name += "'"
-        return name
+        name = f"{operator.name or f'{operator.kind.value}{index}'}.{what}"
+        return self._new_name(name if self.is_single else f"{function}/{name}")
 
     def _run(
         self,
@@ -197,15 +197,16 @@ class _Lowering:
         function = self.functions[name]
         tensors = by_id(function.tensors)
         written, copied = self._split(function, _passed(function.outputs, outputs, in_parts[1]))
-        handed: list[tuple[BufferId, Handed]] = []
+        lent: list[_Passed] = []
         for passed in (*_passed(function.inputs, inputs, in_parts[0]), *written):
             if self.places[name] > 1 or passed.in_part:
-                handed.append((self._own_name(name, passed.id), Handed(passed.home, passed.in_part)))
+                lent.append(passed)
                 self.join(passed.home, passed.id, tensors[passed.id], report)
             elif (name, passed.id) not in self.memory.homes:
                 self._settle((name, passed.id), passed.home, tensors[passed.id], report)
         read_only = tuple(self._passed_for_reading(function, tensors, inputs))
         self._lower(name, report)
+        handed = ((self.name(name, passed.id), Handed(passed.home, passed.in_part)) for passed in lent)
         given_back = tuple(self._given_back(caller, index, name, copied))
         return Run(name, tuple(handed), given_back, read_only, caller, index)
 

@@ -116,6 +116,19 @@ def test_bytes_that_are_allocated_anew_hold_nothing_of_before() -> None:
     assert lives(*once, *once) == {"a": ((2, 3), (8, 9)), "v": ((2, 4), (8, 10))}
 
 
+def test_buffers_of_functions_and_others_may_be_called_alike() -> None:
+    within = (call("f"), alloc("t"), use("t"), RETURN)
+    assert lives(alloc("f/t"), *within, *(use("f/t"),) * 3, *within) == {
+        "f/t": ((5, 8),),
+        "f/t'": ((3, 4), (10, 11)),
+    }
+    assert lives(*within, alloc("f/t"), use("f/t"), call("f/t"), alloc("x"), use("x"), RETURN) == {
+        "f/t": ((2, 3),),
+        "f/t'": ((5, 6),),
+        "f/t/x": ((8, 9),),
+    }
+
+
 def test_bytes_may_have_many_names() -> None:
     count = 2000
     shares = [share(f"v{k}", "a", 0, 8) for k in range(count)]

@@ -9,7 +9,17 @@ import pytest
 
 from planner import BadInput, Options, Plan, Problem, plan, verify
 from planner.formats.answers.nested import read_nested, write_nested_json
-from planner.graph import Function, GraphOptions, Operator, OperatorKind, Program, Tensor, TensorKind, nested_plan
+from planner.graph import (
+    Function,
+    GraphOptions,
+    Operator,
+    OperatorKind,
+    Program,
+    Tensor,
+    TensorKind,
+    nested_plan,
+    program_problem,
+)
 from planner.graph.nested import NestedAnswer
 from planner.graph.verify import check_arenas, verify_nested
 from planner.model.plan import Placement
@@ -102,6 +112,35 @@ def test_arenas_that_are_not_planned_yet_are_not_missed() -> None:
     begun = NestedAnswer({"inner": right.plans["inner"]}, None, None)
     known = check_arenas(program, POOL, GraphOptions(), begun)
     assert ([arena.function for arena in known.arenas], known.findings) == (["inner"], ())
+
+
+def test_names_with_slashes_are_kept_apart() -> None:
+    """'main/y' is tensor 'y' of 'main' or what all functions see; 'f/s' is a state of 'f' or a tensor of 'main'."""
+
+    def function(name: str, target: str | None = None) -> Function:
+        tensors = (
+            Tensor("x", (8,), kind=TensorKind.INPUT),
+            Tensor("s", (4,), kind=TensorKind.MUTABLE),
+            Tensor("f/s", (16,)),
+            Tensor("y", (8,)),
+        )
+        kind, functions = (OperatorKind.CALL, (target,)) if target else (OperatorKind.COMPUTE, ())
+        operators = (
+            Operator(kind, ("x",), ("y",), functions=functions),
+            Operator(OperatorKind.COMPUTE, ("y", "main/y"), ("f/s",)),
+            Operator(OperatorKind.COMPUTE, ("f/s",), ("s", "main/y")),
+        )
+        return Function(name, tensors, operators, ("x",), ("y",))
+
+    shared = (Tensor("main/y", (4,), kind=TensorKind.MUTABLE),)
+    program = Program((function("f"), function("main", "f")), ("main",), shared)
+    found = program_problem(program, POOL)
+    sizes = {buffer.id: buffer.size for buffer in found.problem.buffers}
+    assert sizes == {"main/y": 4, "main/x": 8, "main/s": 4, "main/f/s": 16, "main/y'": 8, "f/s": 4, "f/f/s": 16}
+    assert found.homes["main", "y"] == found.homes["f", "y"] == "main/y'"
+    made = nested_plan(program, POOL, GraphOptions(), solve)
+    assert [verify(arena.problem, arena.plan) for arena in made.arenas] == [(), (), ()]
+    assert verify_nested(program, POOL, GraphOptions(), made.answer) == ()
 
 
 def test_functions_may_have_any_name_and_equal_names_of_tensors() -> None:
