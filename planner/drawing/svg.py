@@ -66,6 +66,8 @@ def nested_maps(
     """Return the arenas of a program planned function by function, one below the other, the innermost first, each with its own axes."""
     above: float = HEAD + GAP / 2
     parts: list[str] = []
+    together_ones = 0
+    arenas, whole = _alike(arenas)
     fields = [
         (function, drawn, pool) for function, drawn in arenas for pool in drawn.pools if pool.boxes or pool.profile
     ]
@@ -73,15 +75,43 @@ def nested_maps(
         above += strip_height(drawn, pool, sheet)
         frame = Frame(sheet, above, LEAST_FIELD, drawn.axis.begin, drawn.axis.right, ceiling(pool, drawn.buffers))
         those = chosen(drawn, pool, frame, least_area(drawn))
+        together_ones += len(those.together)
         parts += field(drawn, pool, those, frame, f"{function}:   ")
         above = frame.below + GAP
+    notes: list[tuple[str, str]] = []
+    if whole is not None and fields:
+        entries, rows = legend(whole, sheet, above + 4, are_counted=bool(together_ones))
+        parts += entries
+        above += rows * 20
+        notes = [(f"{name}: {note}", kind) for name, drawn in arenas for note, kind in _notes(drawn, sheet, [], 0)]
+        notes += _notes(whole, sheet, [], together_ones)
     if len(fields) > MOST_POOLS:
-        label = f"{grouped(len(fields) - MOST_POOLS)} more have something in them, and are not drawn."
-        parts.append(text(LEFT, above, label, "soft"))
-        above += FOOT - 10
+        notes.append((f"{grouped(len(fields) - MOST_POOLS)} more have something in them, and are not drawn.", "soft"))
+    parts += [text(LEFT, above + 8 + i * 18, note, kind) for i, (note, kind) in enumerate(notes)]
+    above += len(notes) * 18 + FOOT - 10
     together = "not all could be planned" if peak is None else f"together {exact_bytes(peak)}"
     count = f"{grouped(len(arenas))} arena{'' if len(arenas) == 1 else 's'}"
     return sheet.picture(name or "Nested arenas", f"{count}, one for each function  ·  {together}", parts, above)
+
+
+def _alike(arenas: Sequence[tuple[str, MemoryMap]]) -> tuple[list[tuple[str, MemoryMap]], MemoryMap | None]:
+    """Return the maps with the same kinds, so that each has one colour in all of them, and one map of all, which the legend is of."""
+    kinds = {kind: n for n, kind in enumerate(dict.fromkeys(kind for _, drawn in arenas for kind in drawn.kinds))}
+    alike = [
+        (name, replace(drawn, kinds=tuple(kinds), kind=tuple(kinds[drawn.kinds[kind]] for kind in drawn.kind)))
+        for name, drawn in arenas
+    ]
+    if not alike:
+        return alike, None
+    maps = [drawn for _, drawn in alike]
+    planned = next((drawn for drawn in maps if drawn.why_empty is None), maps[0])
+    whole = replace(
+        planned,
+        pools=tuple(pool for drawn in maps for pool in drawn.pools),
+        kind=tuple(kind for drawn in maps for kind in drawn.kind),
+        wrong=(),
+    )
+    return alike, whole
 
 
 def field(

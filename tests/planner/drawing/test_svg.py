@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
-from planner import Buffer, Options, Plan, Pool, Problem, plan
-from planner.drawing import Sheet, Theme, memory_map, svg
+from planner import Buffer, Options, Plan, Pool, Problem, plan, verify
+from planner.drawing import MemoryMap, Sheet, Theme, memory_map, nested_maps, svg
 from planner.drawing.frame import Frame
 from planner.drawing.memory_map import Box, ceiling
 from planner.drawing.rectangles import chosen, least_area
@@ -265,3 +265,23 @@ def test_kinds_too_small_to_be_seen_are_counted(many: Problem) -> None:
     assert {"workspace (499)", "input (1)"} <= {*texts}
     few = replace(many, buffers=kinds[:50])
     assert {"workspace", "input"} <= {text.text for text in parts(drawn(few), "text")}
+
+
+def test_nested_maps_have_one_legend_and_each_kind_one_colour() -> None:
+    """Functions name their kinds in different orders, and may have buffers of the same name."""
+
+    def drawn(function: str, *kinds: str) -> tuple[str, MemoryMap]:
+        buffers = tuple(Buffer(f"b{i}", 8 + 8 * i, live=((i, i + 2),), kind=kind) for i, kind in enumerate(kinds))
+        problem = Problem(buffers, (Pool("sram", 4096),))
+        made = plan(problem, Options(workers=1))
+        if function == "g":  # all at one address
+            places = tuple(replace(place, offset=0) for place in made.placements)
+            made = replace(made, placements=places)
+        return function, memory_map(problem, made, verify(problem, made))
+
+    written = nested_maps("p", [drawn("f", "steam", "water"), drawn("g", "water", "ice", "steam")], 64).decode()
+    colours = set(re.findall(r'<rect class="(k\d+)[^"]*"[^>]*><title>b\d \((\w+)\)', written))
+    assert len(colours) == len({kind for _, kind in colours}) == len({colour for colour, _ in colours}) == 3
+    legend = re.findall(r'<rect class="(k\d+)"[^>]*/><text [^>]*>(\w+)<', written.replace("\n", ""))
+    assert sorted(legend) == sorted(colours)
+    assert re.findall(r">(\w): \d+ things are wrong with this plan \((\d) buffers marked\)", written) == [("g", "3")]
