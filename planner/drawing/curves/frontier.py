@@ -24,16 +24,24 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
     if not spots:
         raise BadInput(Finding(Code.MISSING_FIELD, "/points", "the frontier has no points"))
     drawn = (
-        Curve("plans", [(spot.cost, float(spot.memory)) for spot in spots], steps=True),
+        Curve("plans", [(spot.cost, float(spot.memory)) for spot in spots], steps=True, dots=True),
         Curve("proven: no plan of that cost needs less", _floor(spots, frontier.within), steps=True, dashed=True),
     )
     in_bytes = measures_bytes(problem)
-    axes = Axes("memory by cost", drawn, address_labels if in_bytes else number_labels, in_bytes=in_bytes)
+    say = address_labels if in_bytes else number_labels
+    axes = Axes("memory by cost", drawn, say, in_bytes=in_bytes, along=_cost(problem))
     whole = "all of it, proven" if frontier.is_complete else "a part of it"
     if not frontier.is_complete and frontier.within is not None:
         whole += f"; any plan is matched by one of these but for {frontier.within:.2%}"
     figures = f"{len(spots)} point{'' if len(spots) == 1 else 's'} of the frontier of memory and cost, {whole}"
     return curves(problem.name or "Memory and cost", figures, [axes], number_labels, sheet)
+
+
+def _cost(problem: Problem) -> str:
+    """Return what the cost adds up."""
+    terms = () if problem.variants is None else problem.variants.costs
+    weighted = [term.name if term.weight == 1 else f"{term.weight} x {term.name}" for term in terms if term.weight]
+    return f"cost: {' + '.join(weighted)}" if weighted else "cost"
 
 
 class _Spot(NamedTuple):

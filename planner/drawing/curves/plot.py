@@ -13,6 +13,7 @@ from ..ticks import time_ticks, value_ticks
 ABOVE, HEIGHT, BETWEEN = 86, 220, 64
 MOST_LINES = 5
 MOST_MARKS = 8
+MOST_DOTS = 200
 AIR = 5
 """At least so much is free around it."""
 
@@ -30,6 +31,8 @@ class Curve:
     steps: bool = False
     """True: each value holds until the next point."""
     dashed: bool = False
+    dots: bool = False
+    """True: each point is marked, unless there are very many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Axes:
     """True: equal steps upwards are doublings."""
     in_bytes: bool = False
     """True: round values are powers of two instead of ten."""
+    along: str = ""
+    """What the lower axis shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +148,15 @@ def _drawn(field: _Field, say: Labels) -> Iterator[str]:
         kind = f"c{place % CURVES}{' dashed' if curve.dashed else ''}"
         if curve.points:
             yield f'<path class="curve {kind}" d="{_path(field, curve)}"><title>{safe(curve.name)}</title></path>'
-        if len(curve.points) == 1:
-            ((only, height),) = curve.points
-            yield f'<circle class="curve {kind}" cx="{number(field.x(only))}" cy="{number(field.y(height))}" r="3"/>'
+        if len(curve.points) == 1 or (curve.dots and len(curve.points) <= MOST_DOTS):
+            for at, height in curve.points:
+                said = f"{say([at])[0]}: {axes.say([int(height)])[0]}"
+                at_x, at_y = number(field.x(at)), number(field.y(height))
+                yield f'<circle class="curve {kind}" cx="{at_x}" cy="{at_y}" r="3"><title>{safe(said)}</title></circle>'
     if len(axes.curves) > 1:
         yield from _legend(field)
+    if axes.along:
+        yield text(sheet.right, field.below + 38, cut(axes.along, sheet.inside / 2), "soft right")
 
 
 def _free_line(field: _Field, left: float, right: float) -> float:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from bisect import bisect_right
 from fractions import Fraction
 
 import pytest
 
+from planner.drawing import frontier_curve
 from planner.drawing.curves.frontier import _floor, _Spot
+from planner.formats import read_frontier, read_problem
+from tests.small.every_answer import every_answer
 
 
 def matched(plans: list[tuple[int, int]], spots: list[_Spot]) -> float:
@@ -57,3 +62,14 @@ def test_the_line_is_the_frontier_where_all_points_are_known() -> None:
 def test_a_frontier_of_many_points_is_drawn_fast() -> None:
     spots = [_Spot(k, 100_000 - k, 99_000 - k, k - 5) for k in range(20_000)]
     assert len(_floor(spots, 0.01)) > 20_000
+
+
+def test_each_plan_is_marked_and_the_cost_is_named() -> None:
+    problem, answer = every_answer()["frontier"]
+    picture = frontier_curve(read_problem(problem)[0], read_frontier(answer)).decode()
+    assert re.findall(r"<circle [^>]*><title>([^<]*)<", picture) == ["40: 196 B", "90: 116 B"]
+    assert picture.count(">cost: cycles<") == 1
+    weighted = json.loads(problem)
+    weighted["variants"]["costs"] = [{"name": "cycles", "weight": 2}, {"name": "energy"}, {"name": "free", "weight": 0}]
+    picture = frontier_curve(read_problem(json.dumps(weighted).encode())[0], read_frontier(answer)).decode()
+    assert ">cost: 2 x cycles + energy<" in picture
