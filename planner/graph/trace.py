@@ -11,7 +11,7 @@ from ..checks.values import check_allowed_pools
 from ..facts.intervals import merged
 from ..model.errors import Code
 from ..model.gathered import Gathered
-from ..model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
+from ..model.problem import MAX_TEXT, Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from .storage import Name, Storage
 
 MAX_NESTING = 1000
@@ -223,6 +223,9 @@ class Trace:
             text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"
             report.add(Code.CONTRADICTION, (*place, "id"), text)
             return
+        if isinstance(buffer.id, str) and len(buffer.id) > MAX_TEXT:
+            text = f"in a plan this name has {len(buffer.id)} characters, and {MAX_TEXT} are the most"
+            report.add(Code.TOO_LARGE, (*place, "id"), text)
         if number is None:
             number = self._number[buffer.id] = len(self._gathered)
             self._gathered.add(buffer)

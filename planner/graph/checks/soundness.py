@@ -9,7 +9,7 @@ from ...checks.report import Place, Report, quoted
 from ...checks.values import are_integers
 from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
-from ...model.problem import MAX_ADDRESS, BufferId
+from ...model.problem import MAX_ADDRESS, MAX_TEXT, BufferId
 from ..columns import (
     Forms,
     Ids,
@@ -22,7 +22,7 @@ from ..columns import (
     operator_forms,
     tensor_forms,
 )
-from ..operators import OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
+from ..operators import CONTROL, OF_PROGRAMS, Graph, Operator, OperatorKind, Tensor, TensorKind
 from ..program import Function, Program
 from ..running.tuples import leaves
 from .calls import check_calls
@@ -52,6 +52,10 @@ MAX_ITEMS = 1000
 """The most items of a tuple, at all depths."""
 
 
+LONGEST_ENDING = len(".turn.workspace0000")
+"""What follows an operator's name in the names of its memory."""
+
+
 def require_sound_graph(graph: Graph) -> None:
     """Raise BadInput if the graph is not sound."""
     report = Report()
@@ -76,7 +80,9 @@ def require_sound_program(program: Program) -> None:
     report.raise_if_any()
     seen: list[Forms] = []
     for f, function in enumerate(program.functions):
-        own = _tensors(function.tensors, ("functions", f), report, shared)
+        prefix = "" if len(program.functions) == 1 else f"{function.name}/"
+        own = _tensors(function.tensors, ("functions", f), report, shared, prefix)
+        _check_lengths(function.operators, prefix, ("functions", f), report)
         seen.append(joined(shared, own) if shared else own)
         _check_interface(function, own, ("functions", f), report)
     report.raise_if_any()
@@ -114,6 +120,19 @@ def _check_names(program: Program, report: Report) -> None:
             report.add(Code.DUPLICATE_ID, ("entries", i), f"{quoted(entry)} is named twice")
     if not program.entries:
         report.add(Code.INVALID_VALUE, ("entries",), "must name at least one function")
+
+
+def _check_lengths(operators: Sequence[Operator], prefix: str, at: Place, report: Report) -> None:
+    """Check that names of memory that operators need are not too long: they begin with the operators' names."""
+    for i, (form, name) in enumerate(zip(operator_forms(operators), names_of(operators), strict=True)):
+        if name is not None and (form.workspaces or form.kind in CONTROL):
+            _check_length(len(prefix) + len(name) + LONGEST_ENDING, (*at, "operators", i, "name"), report)
+
+
+def _check_length(length: int, place: Place, report: Report) -> None:
+    if length > MAX_TEXT:
+        text = f"in a plan this name has {length} characters, and {MAX_TEXT} are the most"
+        report.add(Code.TOO_LARGE, place, text)
 
 
 def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Place, report: Report) -> None:
@@ -156,9 +175,13 @@ def _check_operators(operators: Sequence[Operator], tensors: Forms, at: Place, r
 
 
 def _tensors(
-    tensors: Sequence[Tensor], at: Place, report: Report, taken: Mapping[BufferId, Tensor] | None = None
+    tensors: Sequence[Tensor],
+    at: Place,
+    report: Report,
+    taken: Mapping[BufferId, Tensor] | None = None,
+    prefix: str = "",
 ) -> Forms:
-    """Check each tensor by itself; return their forms by their ids."""
+    """Check each tensor by itself; return their forms by their ids. Names in a plan begin with the prefix."""
     number: dict[BufferId, int] = {}
     names = set(taken or ())
     forms = tensor_forms(tensors)
@@ -169,6 +192,8 @@ def _tensors(
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
         elif id_ in number or id_ in names:
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(id_)}")
+        elif type(id_) is str and tensor.kind is not TensorKind.CONSTANT:
+            _check_length(len(prefix) + len(id_), (*place, "id"), report)
         number[id_] = i
         if not isinstance(tensor.kind, TensorKind):
             report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a TensorKind, not {quoted(tensor.kind)}")

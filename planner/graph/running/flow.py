@@ -69,7 +69,12 @@ def _refuse_endless(program: Program, listing: Listing) -> None:
     most = max(MANY_TICKS, 2 * sum(len(function.operators) for function in program.functions))
     if total > most:
         text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {most}"
-        raise bad_input(Code.TOO_LARGE, ("functions",), text)
+        # the innermost function that is too long by itself; if none is, the longest
+        runs = {name: count.of_function(name) for name in listing.nodes}
+        blamed = min((n for n in runs.items() if n[1] > most), key=lambda n: n[1], default=None)
+        name = blamed[0] if blamed else max(runs, key=lambda name: runs[name])
+        place = next(f for f, function in enumerate(program.functions) if function.name == name)
+        raise bad_input(Code.TOO_LARGE, ("functions", place), text)
 
 
 def _rewritten(listing: Listing) -> Iterator[BufferId]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
-from ...checks.report import Report, quoted
+from ...checks.report import Place, Report, quoted
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
@@ -76,7 +76,7 @@ class _Lowering:
         """Put the tensor there, together with everything that shares its memory."""
         self.memory.homes[name] = home
         if home in self.memory.tensors:
-            self.join(home, name[1], tensor, report)
+            self.join(home, name, tensor, report)
         else:
             self._put(home, tensor)
 
@@ -84,7 +84,7 @@ class _Lowering:
         pools = self._pools(tensor)
         self.memory.tensors[home] = tensor if tensor.pools == pools else replace(tensor, pools=pools)
 
-    def join(self, home: BufferId, id_: BufferId, tensor: Tensor, report: Report) -> None:
+    def join(self, home: BufferId, name: Name, tensor: Tensor, report: Report) -> None:
         """Require that what lies at home may be where the tensor may be."""
         there = self.memory.tensors[home]
         pools, others = there.pools, self._pools(tensor)
@@ -93,9 +93,17 @@ class _Lowering:
         elif others is not None:
             pools = tuple(pool for pool in pools if pool in others)
             if not pools:
-                text = f"{quoted(home)} and {quoted(id_)} are one tensor, and no pool may hold both"
-                report.add(Code.CONTRADICTION, ("functions",), text)
+                text = f"{quoted(home)} and {quoted(name[1])} are one tensor, and no pool may hold both"
+                report.add(Code.CONTRADICTION, self._place(name), text)
         self.memory.tensors[home] = replace(there, alignment=lcm(there.alignment, tensor.alignment), pools=pools)
+
+    def _place(self, name: Name) -> Place:
+        """Return where the tensor is in the program."""
+        for f, function in enumerate(self.program.functions):
+            for i, id_ in enumerate(ids_of(function.tensors) if function.name == name[0] else ()):
+                if id_ == name[1]:
+                    return ("functions", f, "tensors", i)
+        return ("functions",)
 
     def _pools(self, tensor: Tensor) -> tuple[str, ...] | None:
         if tensor.pools is not None or tensor.device is None:
@@ -201,7 +209,7 @@ class _Lowering:
         for passed in (*_passed(function.inputs, inputs, in_parts[0]), *written):
             if self.places[name] > 1 or passed.in_part:
                 lent.append(passed)
-                self.join(passed.home, passed.id, tensors[passed.id], report)
+                self.join(passed.home, (name, passed.id), tensors[passed.id], report)
             elif (name, passed.id) not in self.memory.homes:
                 self._settle((name, passed.id), passed.home, tensors[passed.id], report)
         read_only = tuple(self._passed_for_reading(function, tensors, inputs))

@@ -180,6 +180,7 @@ def test_empty_lines_are_counted_but_ignored() -> None:
         ((alloc("a"), alloc("b", pools=["nowhere"])), "unknown_pool", "/lines/3/pools/0"),
         ((alloc("a", pools=[]),), "invalid_value", "/lines/2/pools"),
         ((BEGIN,) * 1002, "too_deep", "/lines/1002"),
+        ((call("f" * 600), alloc("i" * 600)), "too_large", "/lines/3/id"),
     ],
 )
 def test_wrong_events_are_refused_with_their_line(events: tuple[dict[str, Any], ...], code: str, place: str) -> None:

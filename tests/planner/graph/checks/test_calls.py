@@ -40,7 +40,7 @@ def test_functions_that_would_run_for_ever_are_refused() -> None:
         whole = {"format": "memplan-graph/2", "functions": [*doubling, last], "entries": ["f0"]}
         with pytest.raises(BadInput) as caught:
             read_problem(json.dumps(whole).encode())
-        assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions")
+        assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions/22")
 
 
 def test_functions_within_functions_without_end_are_refused() -> None:
@@ -100,3 +100,40 @@ def test_nested_loops_are_read_fast() -> None:
     whole = {"format": "memplan-graph/2", "functions": [*functions, plain("f60")], "entries": ["f0"]}
     problem, _ = read_problem(json.dumps(whole).encode())
     assert len(problem.buffers) > 60
+
+
+def test_one_tensor_in_two_pools_is_refused_where_it_is_handed_over() -> None:
+    pools = [{"name": "fast"}, {"name": "slow"}]
+    inner, main = plain("inner"), plain("main")
+    inner["tensors"][0] = {**X, "pools": ["fast"]}
+    main["tensors"][0] = {**X, "pools": ["slow"]}
+    main["operators"] = [{"kind": "call", "inputs": ["x"], "outputs": ["y"], "functions": ["inner"]}]
+    whole = {"format": "memplan-graph/2", "pools": pools, "functions": [main, inner], "entries": ["main"]}
+    with pytest.raises(BadInput) as caught:
+        read_problem(json.dumps(whole).encode())
+    assert [(each.code, each.pointer) for each in caught.value.findings] == [
+        ("contradiction", "/functions/1/tensors/0")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"tensors": "t" * 1022}, "/functions/1/tensors/1/id"),
+        ({"name": "n" * 1010}, "/functions/1/operators/0/name"),
+        ({"function": "f" * 1024}, "/functions/1/tensors/0/id"),
+    ],
+)
+def test_names_too_long_for_a_plan_are_refused_at_their_own_place(change: dict[str, str], place: str) -> None:
+    """In a plan a tensor is called after its function, too, and memory of an operator after that."""
+    inner, main = plain("in"), plain("main")
+    inner["name"] = change.get("function", "in")
+    id_ = change.get("tensors", "y")
+    inner["tensors"] = [X, {**Y, "id": id_}]
+    inner["outputs"], inner["operators"][0]["outputs"] = [id_], [id_]
+    inner["operators"][0] |= {"name": change.get("name", "o"), "workspaces": [{"size": 4}]}
+    main["operators"] = [{"kind": "call", "inputs": ["x"], "outputs": ["y"], "functions": [inner["name"]]}]
+    whole = {"format": "memplan-graph/2", "functions": [main, inner], "entries": ["main"]}
+    with pytest.raises(BadInput) as caught:
+        read_problem(json.dumps(whole).encode())
+    assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", place)
