@@ -49,6 +49,7 @@ class Box(NamedTuple):
 class Window:
     """Element k along the output's `axis` needs `reach` elements of the input from k * stride - before on, as far as they exist.
 
+    Where `share` elements of the output in turn are made of the same ones, it is k // share instead of k.
     With a stride of 0 the axis does not matter: any output needs that much.
     """
 
@@ -57,14 +58,15 @@ class Window:
     stride: int = 1
     reach: int = 1
     before: int = 0
+    share: int = 1
 
     def first(self, low: int) -> int:
         """Return the first element that outputs from `low` on need."""
-        return min(max(low * self.stride - self.before, 0), self.extent)
+        return min(max(low // self.share * self.stride - self.before, 0), self.extent)
 
     def end(self, high: int) -> int:
         """Return the position after the last element that outputs before `high` need."""
-        return min(max((high - 1) * self.stride - self.before + self.reach, 0), self.extent)
+        return min(max((high - 1) // self.share * self.stride - self.before + self.reach, 0), self.extent)
 
 
 def all_of(extent: int) -> Window:
@@ -78,15 +80,16 @@ class Windows:
     def __init__(self, axes: Sequence[Window]) -> None:
         self.axes = tuple(axes)
         self._axis = np.array([each.axis for each in axes])
-        self._stride, self._reach, self._before, self._extent = (
+        self._stride, self._reach, self._before, self._share, self._extent = (
             np.array([getattr(each, name) for each in axes], np.int64)[:, None]
-            for name in ("stride", "reach", "before", "extent")
+            for name in ("stride", "reach", "before", "share", "extent")
         )
 
     def needed(self, box: Box) -> Box:
         """Return the part of the input that a piece of the output needs; nothing for an empty piece."""
-        low = (box.low[self._axis] * self._stride - self._before).clip(0, self._extent)
-        high = ((box.high[self._axis] - 1) * self._stride - self._before + self._reach).clip(low, self._extent)
+        low = (box.low[self._axis] // self._share * self._stride - self._before).clip(0, self._extent)
+        last = (box.high[self._axis] - 1) // self._share * self._stride
+        high = (last - self._before + self._reach).clip(low, self._extent)
         return Box(low, np.where(box.is_empty, low, high))
 
 
@@ -182,8 +185,8 @@ def _under_kernel(operator: Operator, shape: tuple[int, ...], made: tuple[int, .
     strides, reaches = strides_of(operator), reaches_of(operator)
     for k, (before, _) in enumerate(pads_of(operator, shape)):
         found.append(Window(shape[first + k], first + k, strides[k], reaches[k], before))
-    same_channel = operator.kind is not Kind.CONVOLUTION and shape[-1] == made[-1]
-    found.append(Window(shape[-1], len(shape) - 1) if same_channel else all_of(shape[-1]))
+    own = operator.kind is not Kind.CONVOLUTION
+    found.append(Window(shape[-1], len(shape) - 1, share=made[-1] // shape[-1]) if own else all_of(shape[-1]))
     return found
 
 

@@ -119,7 +119,8 @@ class _Run:
         turn.rows_read = [0] * len(step.inputs)
         turn.readers = readers
         wanted = max(
-            (reader.chunk * window.stride for reader, window in readers), default=stripes.extents[stripes.axis]
+            (-(-reader.chunk // window.share) * window.stride for reader, window in readers),
+            default=stripes.extents[stripes.axis],
         )
         # If a kernel reaches far, rows need not come one by one.
         turn.chunk = max(wanted, -(-(high - low) // MOST_STRIPES))
