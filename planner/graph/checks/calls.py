@@ -25,9 +25,11 @@ def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], 
     for f, function in enumerate(program.functions):
         for i, form in enumerate(operator_forms(function.operators)):
             tick(CHECKING)
-            _check_targets(program, form, number, ("functions", f, "operators", i), report)
+            _check_targets(form, number, ("functions", f, "operators", i), report)
     report.raise_if_any()
     _check_nesting(program, number, report)
+    report.raise_if_any()
+    _check_entries(program, report)
     report.raise_if_any()
     whole = [Whole(each) for each in tensors]
     for f, function in enumerate(program.functions):
@@ -39,7 +41,7 @@ def check_calls(program: Program, tensors: Sequence[Mapping[BufferId, Tensor]], 
     report.raise_if_any()
 
 
-def _check_targets(program: Program, operator: Operator, number: Mapping[str, int], at: Place, report: Report) -> None:
+def _check_targets(operator: Operator, number: Mapping[str, int], at: Place, report: Report) -> None:
     wanted = {OperatorKind.CALL: "exactly one", OperatorKind.LOOP: "exactly one", OperatorKind.BRANCH: "at least one"}
     count = len(operator.functions)
     if operator.kind not in CONTROL:
@@ -61,12 +63,24 @@ def _check_targets(program: Program, operator: Operator, number: Mapping[str, in
     if operator.workspaces:
         report.add(Code.INVALID_VALUE, (*at, "workspaces"), "belongs to the operators of the functions that are run")
     for name in functions_of(operator):
-        place = (*at, "condition") if name == operator.condition else (*at, "functions")
         if name not in number:
-            report.add(Code.INVALID_VALUE, place, f"there is no function {quoted(name)}")
-        elif name in program.entries:
-            text = f"{quoted(name)} is run from outside; what both do belongs into a function of its own"
-            report.add(Code.CONTRADICTION, place, text)
+            report.add(Code.INVALID_VALUE, (*at, _field(operator, name)), f"there is no function {quoted(name)}")
+
+
+def _field(operator: Operator, target: str) -> str:
+    """Return where the operator names the function that it runs."""
+    return "condition" if target == operator.condition else "functions"
+
+
+def _check_entries(program: Program, report: Report) -> None:
+    """Check that no entry is run by a function. (That none runs itself is checked before.)"""
+    entries = {*program.entries}
+    for f, function in enumerate(program.functions):
+        for i, name in _targets(function):
+            if name in entries:
+                place: Place = ("functions", f, "operators", i, _field(function.operators[i], name))
+                text = f"{quoted(name)} is run from outside; what both do belongs into a function of its own"
+                report.add(Code.CONTRADICTION, place, text)
 
 
 def _check_nesting(program: Program, number: Mapping[str, int], report: Report) -> None:
@@ -90,7 +104,8 @@ def _check_nesting(program: Program, number: Mapping[str, int], report: Report) 
             if target in running:
                 names = [other for other, _ in path]
                 circle = " runs ".join(map(quoted, [*names[names.index(target) :], target]))
-                at: Place = ("functions", number[name], "operators", i, "functions")
+                field = _field(program.functions[number[name]].operators[i], target)
+                at: Place = ("functions", number[name], "operators", i, field)
                 report.add(Code.CONTRADICTION, at, f"a function cannot run itself: {circle}")
                 return
             path.append((target, _targets(program.functions[number[target]])))

@@ -43,6 +43,24 @@ def test_functions_that_would_run_for_ever_are_refused() -> None:
         assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("too_large", "/functions/22")
 
 
+def test_an_entry_that_runs_itself_is_a_circle_first() -> None:
+    """That it is called is no fault of its own then."""
+
+    def call(target: str) -> dict[str, Any]:
+        return {"kind": "call", "inputs": ["x"], "outputs": ["y"], "functions": [target]}
+
+    for functions in (
+        [{**plain("main"), "operators": [call("main")]}],
+        [{**plain("main"), "operators": [call("a")]}, {**plain("a"), "operators": [call("main")]}],
+    ):
+        with pytest.raises(BadInput, match="a function cannot run itself: 'main' runs") as caught:
+            read_problem(
+                json.dumps({"format": "memplan-graph/2", "functions": functions, "entries": ["main"]}).encode()
+            )
+        last = len(functions) - 1
+        assert caught.value.findings[0].pointer == f"/functions/{last}/operators/0/functions"
+
+
 def test_functions_within_functions_without_end_are_refused() -> None:
     deep = [
         {
