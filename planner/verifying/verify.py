@@ -23,10 +23,10 @@ from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Placement, Plan, PlanStatus
 from ..model.pool_columns import names_of
 from ..model.problem import Buffer, BufferId, Problem
-from .arguments.bounds import check_proofs, rests_on_searches
+from .arguments.bounds import check_proofs, rests_on_searches, searched_claims
 from .arguments.certificates import objections
 from .arguments.claims import check_claims, refuted
-from .arguments.counterexamples import counterexamples
+from .arguments.counterexamples import EFFORT, counterexamples
 from .choice import check_choice
 from .findings import AddressRange, FindingKind, PlanFindings, VerifyFinding
 from .permitted import Permitted, numbers_of
@@ -36,12 +36,19 @@ MOST_IRREDUCIBLE = 60
 """The most buffers of a subset: each is left out in turn, and the rest placed."""
 PATIENCE = 500
 """Attempts to place a rest of few buffers."""
+PATIENCE_FOR_ALL = 30
+"""The same for all buffers, of which it is claimed that they do not fit."""
 PAIRS_TO_TRY = 2_000_000
 """The most pairs examined in all attempts together."""
 
 
-def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[VerifyFinding, ...]:
-    """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again."""
+def verify(
+    problem: Problem, plan: Plan, digest: str | None = None, *, effort: int = EFFORT
+) -> tuple[VerifyFinding, ...]:
+    """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again.
+
+    What searches are said to have shown is held against simple plans; making these ends when `effort` comparisons were made.
+    """
     is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
     if is_variation or (isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1):
         from .quick_check import is_plainly_right
@@ -71,7 +78,7 @@ def verify(problem: Problem, plan: Plan, digest: str | None = None) -> tuple[Ver
     look(VERIFYING)
     report.extend(check_proofs(places, plan))
     look(VERIFYING)
-    report.extend(_check_against_counterexamples(places, plan))
+    report.extend(_check_against_counterexamples(places, plan, effort))
     look(VERIFYING)
     for certificate, wrong in objections(places, plan.certificates):
         report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
@@ -127,21 +134,22 @@ def _check_placements(
     _check_relations(problem, where, placed, report)
 
 
-def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
+def _check_against_counterexamples(places: Places, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
     """Check results of searches, which can only be believed, against plans that are easy to find."""
     problem = places.problem
     why = plan.shortage
     subset = None if why is None else why.subset
-    if plan.status is PlanStatus.INFEASIBLE and rests_on_searches(places, plan):
-        if _counterexample(places) is not None:
+    if plan.status is PlanStatus.INFEASIBLE:
+        if (
+            rests_on_searches(places, plan)
+            and _counterexample(places, patience=PATIENCE_FOR_ALL, effort=effort) is not None
+        ):
             text = "the status is infeasible, but there is a plan: place the buffers one after the other"
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
-    elif plan.status is PlanStatus.UNKNOWN and plan.certificates:
-        found = _counterexample(places)
-        for text in () if found is None else refuted(problem, plan, found, placed_buffers(problem, found)):
-            yield VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
+    else:
+        yield from _refuted_by_simple_plans(places, plan, effort)
     some = sorted({places.index[id_] for id_ in subset or () if id_ in places.index})
-    if subset and len(some) == len(subset) and _counterexample(places, some) is not None:
+    if subset and len(some) == len(subset) and _counterexample(places, some, effort=effort) is not None:
         text = "the shortage's subset can be placed: its buffers fit one after the other"
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
     elif (
@@ -153,6 +161,19 @@ def _check_against_counterexamples(places: Places, plan: Plan) -> Iterator[Verif
     ):
         text = "the shortage's subset is said to be irreducible, but it could not be shown that without any one of them the rest can be placed"
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
+
+
+def _refuted_by_simple_plans(places: Places, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
+    """Return what searches are said to have shown, and the first simple plan below it refutes."""
+    claimed = searched_claims(places, plan)
+    if not claimed:
+        return
+    spared = [*dict.fromkeys(each.pool for each in claimed if each.pool is not None)]
+    for found in _counterexamples(places, effort=effort, spared=spared):
+        wrong = [*refuted(places.problem, plan, found, placed_buffers(places.problem, found))]
+        yield from (VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text) for text in wrong)
+        if wrong:
+            return
 
 
 def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
@@ -167,15 +188,26 @@ def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
 
 
 def _counterexample(
-    places: Places, among: Sequence[int] | None = None, *, patience: int = 0
-) -> list[Placement | None] | None:
+    places: Places, among: Sequence[int] | None = None, *, patience: int = 0, effort: int = EFFORT
+) -> Sequence[Placement | None] | None:
     """Return simple placements that keep every rule, if some are found."""
-    for found in counterexamples(places, among, patience=patience):
+    return next(_counterexamples(places, among, patience=patience, effort=effort), None)
+
+
+def _counterexamples(
+    places: Places,
+    among: Sequence[int] | None = None,
+    *,
+    patience: int = 0,
+    effort: int = EFFORT,
+    spared: Sequence[str] = (),
+) -> Iterator[Sequence[Placement | None]]:
+    """Yield simple placements that keep every rule."""
+    for found in counterexamples(places, among, patience=patience, effort=effort, spared=spared):
         report = PlanFindings()
         _check_placements(places.problem, found, placed_buffers(places.problem, found), report)
         if not report.listed:
-            return found
-    return None
+            yield found
 
 
 def _check_overlaps(

@@ -21,6 +21,7 @@ from ...model.deadline import OutOfTime
 from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
+from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
@@ -146,7 +147,7 @@ class Session:
         made = placed_again(problem, self._plan, options.seed)
         if made is None or made.status is not PlanStatus.OPTIMAL:
             return self._sooner(problem, options, made, begun)
-        return None if verify(problem, made, digest(problem)) else made
+        return None if verify(problem, made, digest(problem), effort=BRIEF) else made
 
     def _sooner(self, problem: Problem, options: Options, start: Plan | None, begun: float) -> Plan | None:
         """Return a plan made with part of the limits, if all of them left the plan of a similar problem open; None otherwise."""

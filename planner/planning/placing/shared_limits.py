@@ -11,6 +11,7 @@ from solvers.model.errors import StopReason
 from ...facts.digest import digest
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
+from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.options import Options
 from .pipeline import WORK_PER_SECOND
@@ -34,7 +35,7 @@ class KnownPlans:
         With variants it must say that it was sought among the same choices; one without a choice does not.
         """
         plan = self._plans.get(digest(problem)) if self._plans else None
-        if plan is None or verify(problem, plan):
+        if plan is None or verify(problem, plan, effort=BRIEF):
             return None
         if problem.variants is None:
             return plan

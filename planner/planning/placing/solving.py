@@ -22,6 +22,7 @@ from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue, without_proofs
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
+from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.findings import CLAIMS, VerifyFinding
 from ...verifying.verify import is_irreducible, verify
 from ..options.capacity import planned_problem
@@ -229,7 +230,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         return replace(quick, stop=StopReason.PROVED) if quick.is_optimal else quick
 
     def verify(self, made: Plan) -> Sequence[VerifyFinding]:
-        return verify(self.problem, made, made.problem_digest)
+        return verify(self.problem, made, made.problem_digest, effort=BRIEF)
 
     def entries(self, made: Plan) -> Sequence[PlanPlacement]:
         return made.placements

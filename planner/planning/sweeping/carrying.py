@@ -14,6 +14,7 @@ from solvers.model.outcome import Proof
 from ...facts.variants import as_chosen
 from ...model.plan import ChoiceGoal, Objective, Plan, PlanStatus, PoolUse, Run, TermValue, gap_to, without_proofs
 from ...model.problem import Problem
+from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
 from .answer import proven
@@ -106,7 +107,7 @@ class Facts:
         stood = self._stood.setdefault((id(best), id(strongest)), [])
         if any(holds(capacity, smaller) for smaller in stood):
             return plan
-        if verify(problem, plan):
+        if verify(problem, plan, effort=BRIEF):
             return None
         stood.append(capacity)
         return plan
@@ -114,7 +115,7 @@ class Facts:
     def _verified(self, problem: Problem, plan: Plan) -> Plan | None:
         """Return the plan of a choice, without claims about memory if its certificates prove them only with other capacities."""
         plan = replace(plan, problem_digest=self._digest(problem))
-        found = (each for each in (plan, _without_bounds(plan)) if not verify(problem, each))
+        found = (each for each in (plan, _without_bounds(plan)) if not verify(problem, each, effort=BRIEF))
         return next(found, None)
 
 

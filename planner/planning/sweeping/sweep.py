@@ -18,6 +18,7 @@ from ...model.deadline import OutOfTime, finish, look, time_limit
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...model.versions import cores
+from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
@@ -166,7 +167,7 @@ class _Run:
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
         """Find it; `least` is a plan that may be the answer."""
         one_pool = least_capacity_problem(self._problem, pool)
-        if least is not None and not verify(one_pool, least):
+        if least is not None and not verify(one_pool, least, effort=BRIEF):
             plan = least
         else:
             known = self._known.of(one_pool, ChoiceGoal.SIZE, self._options.max_cost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import takewhile
 
 from solvers.model.instance import LINEAR_TERMS, Term
@@ -45,6 +46,24 @@ def rests_on_searches(places: Places, plan: Plan) -> bool:
     """True if only exhausted searches show that nothing fits."""
     proofs = [c.proof for c in plan.certificates if proves_infeasible(places, c)]
     return bool(proofs) and all(proof is Proof.SEARCH for proof in proofs)
+
+
+def searched_claims(places: Places, plan: Plan) -> list[PlanCertificate]:
+    """Return the certificates of exhausted searches that claim more than all others prove."""
+    searches = [each for each in plan.certificates if each.proof is Proof.SEARCH]
+    if not searches:
+        return []
+    proven = _Proven(
+        places, replace(plan, certificates=tuple(c for c in plan.certificates if c.proof is not Proof.SEARCH))
+    )
+    first = places.problem.terms[0]
+
+    def is_more(each: PlanCertificate) -> bool:
+        if each.pool is not None:
+            return each.value > proven.peak(each.pool)
+        return each.term is not None and each.value > proven.term(each.term, is_first=each.term is first)
+
+    return [each for each in searches if is_more(each)]
 
 
 def notes(plan: Plan, confirmed: Callable[[PlanCertificate], bool] = lambda _: False) -> tuple[str, ...]:

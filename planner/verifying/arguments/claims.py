@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import isclose
 
 from solvers.model.errors import StopReason
@@ -14,7 +13,7 @@ from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
-from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, gap_to
+from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, TermValue, gap_to
 from ...model.pool_columns import names_of
 from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import BufferId, Problem
@@ -47,32 +46,36 @@ def check_claims(
     yield from _gap(plan)
     if peaks is not None:
         yield from _bounds(problem, plan)
-        for text in _refuted(replace(plan, pools=(), bound=0), peaks, values):
+        for text in _refuted_certificates(plan, peaks, values):
             yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
 
 
 def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None], placed: PlacedBuffers) -> Iterator[str]:
     """Return bounds and certificates that these placements, which keep every rule, refute."""
     peaks = peaks_of(problem, placed)
-    yield from _refuted(plan, peaks, _values(problem, where, peaks))
+    values = _values(problem, where, peaks)
+    yield from _refuted_bounds(plan, peaks, values)
+    yield from _refuted_certificates(plan, peaks, values)
 
 
-def _refuted(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -> Iterator[str]:
+def _refuted_bounds(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -> Iterator[str]:
     for use in plan.pools:
         if use.bound > peaks.get(use.name, use.bound):
             yield f"the bound of pool {echo(use.name)} is {use.bound}, but a peak of {peaks[use.name]} can be had"
     if plan.bound > sum(peaks.values()):
         yield f"the bound is {plan.bound}, but a peak of {sum(peaks.values())} can be had"
-    met = True
-    for number, term in enumerate(plan.objective.terms):
+    for term in plan.objective.terms:
         value = values.get(term.name)
-        if value is None or term.bound is None:
+        if value is None:
             break
-        if met and not plan.status.has_plan and term.bound > value:
+        if term.bound is not None and term.bound > value:
             yield f"the bound of {term.name} is {term.bound}, but {value} can be had"
-        met = met and value == term.bound
-        if not number and not met:
+        most = _most(term)
+        if most is None or value > most:  # later bounds are of plans in which the earlier terms are no higher
             break
+
+
+def _refuted_certificates(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -> Iterator[str]:
     for certificate in plan.certificates:
         value = peaks.get(certificate.pool) if certificate.pool is not None else _value_of(plan, values, certificate)
         if value is not None and certificate.value > value:
@@ -97,10 +100,15 @@ def _value_of(plan: Plan, values: Mapping[Term, int], certificate: PlanCertifica
         for term in plan.objective.terms:
             if term.name is certificate.term:
                 break
-            least = term.bound if term.value is None else term.value
-            if least is None or values.get(term.name, least + 1) > least:
+            most = _most(term)
+            if most is None or values.get(term.name, most + 1) > most:
                 return None
     return values.get(certificate.term)
+
+
+def _most(term: TermValue) -> int | None:
+    """Return what the term is at most where the bounds of later ones hold: as in the plan or, without one, at its bound."""
+    return term.bound if term.value is None else term.value
 
 
 def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:

@@ -1,58 +1,108 @@
-"""Finds simple plans of problems that are claimed to have none: groups of buffers one after the other, each where it first fits.
+"""Makes simple plans of problems of which much is claimed: groups of buffers one after the other, each where it first fits.
 
-It may miss plans. Those it finds are checked like any plan, so they are real.
+It may miss plans. Those it finds are checked like any plan, so they are real. How much it tries is counted, so it takes little time at any size.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from ...facts.colocation import Group
-from ...facts.intervals import merged, overlap
+from solvers.model.instance import LINEAR_TERMS, Term
+
+from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import tick
 from ...model.plan import Placement
+from ...model.problem import Interval
+from ..objective import choice_cost, has_choice
+from .addresses import FewTaken, ManyTaken, Relations, Taken
 
-MOST_BUFFERS = 400
-MOST_SPANS = 4000
-"""With more buffers or lifetimes than this, it only tries to stack them all."""
-MOST_STACKED = 20_000
-MOST_RANGES = 200
-"""With more buffers, or more pools and reserved ranges, nothing is tried: it would take too long."""
+FEW_BUFFERS = 400
+FEW_SPANS = 4000
+"""With more buffers or lifetimes than this, what was placed is searched in arrays."""
+EFFORT = 4_000_000_000
+"""The most that is counted when nothing else is asked for: some seconds with very many buffers."""
+BRIEF = 10_000_000
+"""The same for whoever makes plans, and has tried much more: some hundredths of a second."""
+FOR_A_BUFFER = 30_000
+"""What is counted for each buffer, and each pool in which it is tried: the comparisons that would take as long."""
 
 Order = Callable[[int], tuple[int, ...]]
 
 
+class _Spent(Exception):
+    """Enough was tried."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    left: int
+
+    def spend(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise _Spent
+
+
 def counterexamples(
-    places: Places, among: Sequence[int] | None = None, *, patience: int = 0
+    places: Places,
+    among: Sequence[int] | None = None,
+    *,
+    patience: int = 0,
+    effort: int = EFFORT,
+    spared: Sequence[str] = (),
 ) -> Iterator[list[Placement | None]]:
     """Yield placements of these buffers (None: all), with None for the others; attempts that fail yield nothing.
 
-    There are `patience` further attempts: in each, the buffer that found no place comes earlier.
+    There are `patience` further attempts if there are few buffers: in each, the buffer that found no place comes earlier. `spared` are pools
+    to which other attempts come last. The attempts end when `effort` comparisons were made.
     """
+    try:
+        yield from _counterexamples(places, among, patience, _Budget(effort), spared)
+    except _Spent:
+        return
+
+
+def _counterexamples(
+    places: Places, among: Sequence[int] | None, patience: int, budget: _Budget, spared: Sequence[str]
+) -> Iterator[list[Placement | None]]:
     buffers = range(len(places.problem.buffers)) if among is None else among
     problem = places.problem
-    if len(buffers) > MOST_STACKED or sum(1 + len(pool.reserved) for pool in problem.pools) > MOST_RANGES:
-        return
-    rules = _Rules(places)
-    sizes, spans = [buffer.size for buffer in problem.buffers], rules.spans
+    budget.spend(len(problem.buffers) * FOR_A_BUFFER // 100)
+    spans = [merged(buffer.live or ()) for buffer in problem.buffers]
+    few = len(buffers) <= FEW_BUFFERS and sum(len(spans[i]) for i in buffers) <= FEW_SPANS
+    rules = _Rules(places, spans, few=few, budget=budget)
+    sizes = [buffer.size for buffer in problem.buffers]
+    births: dict[int, int] = {}
+    """By first member, when each group begins."""
+    for i in buffers:
+        head, birth = places.group(i).members[0], spans[i][0][0] if spans[i] else 0
+        births[head] = min(births.get(head, birth), birth)
     orders: tuple[Order, ...] = (
         lambda i: (-sizes[i],),
-        lambda i: (spans[i][0][0] if spans[i] else 0, -sizes[i]),
+        lambda i: (births[places.group(i).members[0]], -sizes[i]),
         lambda i: (-sum(end - start for start, end in spans[i]), -sizes[i]),
         lambda i: (-sizes[i] * sum(end - start for start, end in spans[i]),),
     )
-    attempts = [_Attempt(rules, stacked=True)]
-    if len(buffers) <= MOST_BUFFERS and sum(len(spans[i]) for i in buffers) <= MOST_SPANS:
-        attempts += [_Attempt(rules, stacked=False) for _ in orders]
-    for number, attempt in enumerate(attempts):
-        found = attempt.place(sorted(buffers, key=orders[max(number - 1, 0)]))
-        if found is not None:
-            yield found
-    order, dice = sorted(buffers, key=orders[0]), random.Random(0)
-    for _ in range(patience if len(attempts) > 1 else 0):
+    by_size = sorted(buffers, key=orders[0])
+    stacked = _Attempt(rules, stacked=True).place(by_size) if few else None
+    if stacked is not None:
+        yield stacked
+    by_birth = 1
+    for prefer in _preferences(places, spared):
+        # In order of birth what has ended is forgotten, so that this takes least with very many buffers.
+        for number in (by_birth, 0, 2, 3):
+            if number != by_birth and not few and budget.left < len(buffers) * (FOR_A_BUFFER + len(buffers) // 2):
+                continue  # it would hardly come to its end
+            attempt = _Attempt(rules, stacked=False, prefer=prefer, forgets=number == by_birth)
+            found = attempt.place(sorted(buffers, key=orders[number]), births)
+            if found is not None:
+                yield found
+    order, dice = by_size, random.Random(0)
+    for _ in range(patience if few else 0):
         attempt = _Attempt(rules, stacked=False)
         found = attempt.place(order)
         if found is not None:
@@ -61,50 +111,73 @@ def counterexamples(
         order.insert(dice.randrange(at + 1), order.pop(at))
 
 
+Preference = Callable[[int, "_Attempt"], list[str]]
+"""Returns the pools in which a buffer is tried, the best first."""
+
+
+def _preferences(places: Places, spared: Sequence[str]) -> Iterator[Preference | None]:
+    """Yield orders of pools: the problem's; the cheapest first; the emptiest first; and those in which one comes last."""
+    yield None
+    if len(places.pools) == 1:
+        return
+    problem = places.problem
+    for term in problem.terms:
+        if has_choice(term):
+
+            def cheapest(buffer: int, _: _Attempt, term: Term = term) -> list[str]:
+                tied = [problem.buffers[other] for other in places.tied(buffer)]
+                cost = {
+                    name: sum(choice_cost(each, places.pools[name], term) for each in tied)
+                    for name in places.possible_pools(buffer)
+                }
+                return sorted(cost, key=cost.__getitem__)
+
+            yield cheapest
+    if Term.LARGEST_PEAK in problem.terms:
+        yield lambda buffer, attempt: sorted(places.possible_pools(buffer), key=attempt.top.__getitem__)
+    if any(term in LINEAR_TERMS and LINEAR_TERMS[term].peaks for term in problem.terms):
+        yield lambda buffer, _: sorted(places.possible_pools(buffer), key=lambda name: places.pools[name].cost)
+    yield from (_sparing(places, pool) for pool in spared)
+
+
+def _sparing(places: Places, pool: str) -> Preference:
+    return lambda buffer, _: sorted(places.possible_pools(buffer), key=lambda name: name == pool)
+
+
 class _Rules:
     """The rules that all attempts keep."""
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, places: Places, spans: Sequence[Sequence[Interval]], *, few: bool, budget: _Budget) -> None:
+        self.places, self.few, self.budget = places, few, budget
         problem, index = places.problem, places.index
-        self.spans = [merged(buffer.live or ()) for buffer in problem.buffers]
-        self._conflicts = {frozenset((index[a], index[b])) for a, b in problem.constraints.conflicts}
-        self._exclusions = {frozenset((index[a], index[b])) for a, b in problem.constraints.exclusions}
-        self._meet: dict[tuple[int, int], bool] = {}
+        self.relations = Relations(problem.constraints, index, spans)
+        self.walls = {name: merged(pool.reserved) for name, pool in places.pools.items()}
         self.apart: dict[int, list[int]] = {}
         """By the first buffer of those that must share a pool: the numbers of their lists of different pools."""
         for number, names in enumerate(problem.constraints.different_pool):
             for first in {places.tied(index[id_])[0] for id_ in names}:
                 self.apart.setdefault(first, []).append(number)
 
-    def meet(self, a: int, b: int) -> bool:
-        """True if the two may not share an address."""
-        key = (a, b) if a < b else (b, a)
-        if key not in self._meet:
-            tick(VERIFYING)
-            pair = frozenset(key)
-            live = pair not in self._exclusions and overlap(self.spans[a], self.spans[b])
-            self._meet[key] = live or pair in self._conflicts
-        return self._meet[key]
-
 
 class _Attempt:
     """The placements so far."""
 
-    def __init__(self, rules: _Rules, *, stacked: bool) -> None:
+    def __init__(
+        self, rules: _Rules, *, stacked: bool, prefer: Preference | None = None, forgets: bool = False
+    ) -> None:
         self._rules, self._places, self._stacked = rules, rules.places, stacked
+        self._prefer, self._forgets = prefer, forgets
         self._home: dict[int, str] = {}
         """By the first of the buffers that must share a pool."""
-        self._taken: dict[int, set[str]] = {}
+        self._different: dict[int, set[str]] = {}
         """By number of a list of different pools: the pools already in use."""
-        self._there: dict[str, list[tuple[int, int, int]]] = {name: [] for name in self._places.pools}
-        """For each pool: buffer, begin, end."""
-        self._top = dict.fromkeys(self._places.pools, 0)
+        self._there: dict[str, Taken] = {}
+        self.top = dict.fromkeys(self._places.pools, 0)
         self.stuck: int | None = None
         """The buffer that found no place."""
 
-    def place(self, order: Iterable[int]) -> list[Placement | None] | None:
-        """Return every buffer's place; None if one found none."""
+    def place(self, order: Iterable[int], births: dict[int, int] | None = None) -> list[Placement | None] | None:
+        """Return every buffer's place; None if one found none. In order of their births, what has ended may be forgotten."""
         wanted = list(order)
         chosen = set(wanted)
         found: list[Placement | None] = [None] * len(self._places.problem.buffers)
@@ -122,14 +195,24 @@ class _Attempt:
             first = self._places.tied(buffer)[0]
             self._home[first] = pool
             for number in self._rules.apart.get(first, ()):
-                self._taken.setdefault(number, set()).add(pool)
+                self._different.setdefault(number, set()).add(pool)
+            there = self._in(pool)
+            if self._forgets and births is not None and self._places.problem.buffers[buffer].fixed is None:
+                there.forget(births[group.members[0]])
             for member, low in zip(group.members, group.offsets, strict=True):
                 if member in chosen:
                     data = self._places.problem.buffers[member]
                     found[member] = Placement(data.id, pool, base + low, data.size)
-                    self._there[pool].append((member, base + low, base + low + data.size))
-                    self._top[pool] = max(self._top[pool], base + low + data.size)
+                    there.add(member, base + low, base + low + data.size)
+                    self.top[pool] = max(self.top[pool], base + low + data.size)
         return found
+
+    def _in(self, pool: str) -> Taken:
+        there = self._there.get(pool)
+        if there is None:
+            kind = FewTaken if self._rules.few else ManyTaken
+            there = self._there[pool] = kind(self._rules.relations, self._rules.walls[pool])
+        return there
 
     def _spot(self, buffer: int) -> tuple[str, int] | None:
         first = self._places.tied(buffer)[0]
@@ -137,9 +220,13 @@ class _Attempt:
         if home is not None:
             base = self._base(buffer, home)
             return None if base is None else (home, base)
-        taken = [self._taken.get(number, ()) for number in self._rules.apart.get(first, ())]
-        for pool in self._places.possible_pools(buffer):
-            base = None if any(pool in pools for pools in taken) else self._base(buffer, pool)
+        taken = [self._different.get(number, ()) for number in self._rules.apart.get(first, ())]
+        pools = self._places.possible_pools(buffer)
+        if self._prefer is not None:
+            self._rules.budget.spend(FOR_A_BUFFER // 10 * len(pools))
+            pools = self._prefer(buffer, self)
+        for pool in pools:
+            base = None if any(pool in others for others in taken) else self._base(buffer, pool)
             if base is not None:
                 return pool, base
         return None
@@ -147,30 +234,19 @@ class _Attempt:
     def _base(self, buffer: int, pool: str) -> int | None:
         """Return the lowest base at which the buffer's group meets no other; stacked: above all others."""
         group = self._places.group(buffer)
+        self._rules.budget.spend(FOR_A_BUFFER * len(group.members))
         spot = self._places.spot(group, pool)
         if spot is None:
             return None
         greatest = self._places.greatest(group, self._places.pools[pool])
         base = spot.least
         if self._stacked:
-            base = self._places.lowest(group, pool, max(base, self._top[pool]), spot.rule)
-        for low, high in () if self._stacked else self._closed(group, pool):
-            if base <= low:
-                break
-            if base < high:
-                base = spot.rule.at_least(high)
+            base = self._places.lowest(group, pool, max(base, self.top[pool]), spot.rule)
+        else:
+            there = self._in(pool)
+            self._rules.budget.spend(len(there) * len(group.members))
+            sizes = [self._places.problem.buffers[member].size for member in group.members]
+            base = there.lowest(group.members, group.offsets, sizes, base, spot.rule)
         if (spot.fixed is not None and base != spot.least) or (greatest is not None and base > greatest):
             return None
         return base
-
-    def _closed(self, group: Group, pool: str) -> list[tuple[int, int]]:
-        """Return the ranges of bases at which the group would meet something, in order."""
-        found = []
-        for member, low in zip(group.members, group.offsets, strict=True):
-            size = self._places.problem.buffers[member].size
-            if not size:
-                continue
-            met = ((begin, end) for other, begin, end in self._there[pool] if self._rules.meet(member, other))
-            taken = (*self._places.pools[pool].reserved, *met)
-            found += [(begin - low - size, end - low) for begin, end in taken if begin < end]
-        return sorted(found)

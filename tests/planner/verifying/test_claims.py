@@ -112,10 +112,11 @@ def test_a_later_terms_bound_is_no_higher_than_the_plan_s_own_value() -> None:
     assert Kind.BOUND_ABOVE_PEAK in kinds(RICH, with_bounds(accesses, total, largest + 1, None))
     assert Kind.BOUND_ABOVE_PEAK in kinds(RICH, with_bounds(accesses, total - 1, largest + 1, None))
     assert Kind.BOUND_ABOVE_PEAK in kinds(RICH, with_bounds(accesses, None, largest + 1, None))
-    assert Kind.BOUND_ABOVE_PEAK not in kinds(RICH, with_bounds(accesses, total - 1, largest, None))
+    unsearched = replace(with_bounds(accesses, total - 1, largest, None), certificates=())
+    assert Kind.BOUND_ABOVE_PEAK not in kinds(RICH, unsearched)
 
 
-HIGH = Problem(CHAIN.buffers, (Pool("only", 64), Pool("other", 64)))
+HIGH = Problem(tuple(replace(each, pools=("only",)) for each in CHAIN.buffers), (Pool("only", 64), Pool("other", 64)))
 
 
 HIGH_SPOTS: dict[BufferId, tuple[str, int]] = {"a": ("only", 0), "b": ("only", 10), "c": ("only", 20)}
@@ -130,7 +131,7 @@ def searched(value: int, pool: str | None = None, term: Term = SUM) -> PlanCerti
 
 @pytest.mark.parametrize("terms", [(SUM,), (LARGEST,), (SUM, LARGEST)])
 def test_no_term_is_proven_beyond_the_certificates(terms: tuple[Term, ...]) -> None:
-    problem = replace(HIGH, terms=terms)
+    problem = replace(HIGH, constraints=Constraints(conflicts=(("a", "c"),)), terms=terms)
     unproven = {Kind.UNPROVEN_BOUND}
     assert kinds(problem, called_optimal(problem, HIGH_SPOTS)) == unproven
     assert kinds(problem, called_optimal(problem, HIGH_SPOTS, SHARED)) == unproven
@@ -159,11 +160,44 @@ def test_fastest_pools_prove_access_costs_and_searches_reuse_costs() -> None:
     assert (best.objective.bound, kinds(problem, best)) == (3 * 1 + 5 * 2, set())
     worse = called_optimal(problem, {"a": ("slow", 70), "b": ("slow", 0)})
     assert kinds(problem, worse) == {Kind.UNPROVEN_BOUND}
-    both = (replace(buffers[0], live=((1, 2),)), buffers[1])
-    problem = replace(problem, buffers=both, terms=(REUSE,))
+    both = (replace(buffers[0], live=((1, 2),), pools=("slow",)), buffers[1])
+    problem = replace(problem, buffers=both, pools=(pools[0], replace(pools[1], size=70)), terms=(REUSE,))
     shared: dict[BufferId, tuple[str, int]] = {"a": ("slow", 0), "b": ("slow", 0)}
     assert kinds(problem, called_optimal(problem, shared)) == {Kind.UNPROVEN_BOUND}
     assert kinds(problem, called_optimal(problem, shared, searched(7, None, REUSE))) == set()
+
+
+def spread(count: int) -> Problem:
+    """Return buffers of which two are live at a time, in two pools."""
+    buffers = tuple(Buffer(n, 8 + n % 3, live=((n, n + 2),)) for n in range(count))
+    return Problem(buffers, (Pool("fast", 40, rank=1), Pool("slow", rank=2)), terms=(SUM,))
+
+
+@pytest.mark.parametrize("count", [3, 60, 900])
+@pytest.mark.parametrize("claim", [(None, SUM), (None, LARGEST), (None, ACCESS), ("fast", SUM), ("slow", SUM)])
+def test_what_a_simple_plan_reaches_is_no_result_of_a_search(count: int, claim: tuple[str | None, Term]) -> None:
+    pool, term = claim
+    problem = replace(spread(count), terms=(term,))
+    spots: dict[BufferId, tuple[str, int]] = {n: (pool or "slow", 12 * n) for n in range(count)}
+    if pool == "fast":
+        problem = replace(problem, pools=(replace(problem.pools[0], size=None), problem.pools[1]))
+    if term is ACCESS:
+        problem = replace(problem, buffers=tuple(replace(each, accesses=1) for each in problem.buffers))
+    stacked = make_plan(problem, spots)
+    value = stacked.objective.value if pool is None else 12 * (count - 1)
+    assert value is not None
+    assert kinds(problem, replace(stacked, certificates=(searched(value, pool, term),))) == {Kind.BOUND_ABOVE_PEAK}
+    assert kinds(problem, replace(stacked, certificates=(searched(0, pool, term),))) == set()
+
+
+@pytest.mark.parametrize("count", [3, 60, 900])
+def test_that_nothing_fits_is_not_believed_if_a_simple_plan_fits(count: int) -> None:
+    """Stacked, they would not; nor would they in the pool that comes first."""
+    buffers = tuple(replace(each, size=8) for each in spread(count).buffers)
+    problem = replace(spread(count), buffers=buffers, pools=(Pool("small", 8), Pool("large", 8)))
+    assert Kind.UNPROVEN_INFEASIBILITY in kinds(problem, infeasible_plan(problem))
+    one = replace(problem, pools=(Pool("only", 16),))
+    assert Kind.UNPROVEN_INFEASIBILITY in kinds(one, infeasible_plan(one))
 
 
 def test_a_bound_without_a_plan_needs_a_proof_too() -> None:

@@ -30,6 +30,7 @@ from ....model.plan import (
 )
 from ....model.problem import Problem
 from ....model.versions import machine
+from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import verify
 from ...options.options import Options, bad_option
@@ -206,7 +207,7 @@ class Choosing:
             choice, value = plan.choice, plan.objective.value
             if choice is None or choice.goal is not ChoiceGoal.POINT or choice.cost_bound is None or value is None:
                 continue
-            if self._is_too_dear(choice.cost) or verify(self._problem, plan):
+            if self._is_too_dear(choice.cost) or verify(self._problem, plan, effort=BRIEF):
                 continue
             positions = tuple(of.index(name) for of, (_, name) in zip(names, choice.alternatives, strict=True))
             bound = plan.objective.bound or 0

@@ -19,6 +19,7 @@ from ....facts.part import only
 from ....model.deadline import in_time, look
 from ....model.plan import Plan, PlanCertificate, PlanStatus, gap_to
 from ....model.problem import Buffer, BufferId, Problem
+from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.verify import verify
 
 SIZES = (16, 24, 32, 40, 56)
@@ -102,7 +103,7 @@ def settled(
     settling.settle(first, hard)
     if is_repeated:
         settling.narrow()
-    if settling.plan is not made and verify(problem, settling.plan):
+    if settling.plan is not made and verify(problem, settling.plan, effort=BRIEF):
         return Settled(made)
     return Settled(settling.plan, settling.refuted, settling.work, settling.hard, settling.time)
 

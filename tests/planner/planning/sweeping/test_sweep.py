@@ -283,9 +283,9 @@ def test_no_more_plans_are_carried_over_when_time_is_over(monkeypatch: pytest.Mo
 def test_a_verified_plan_is_not_verified_again_for_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     verified = []
 
-    def counted(problem: Problem, plan: Plan) -> tuple[object, ...]:
+    def counted(problem: Problem, plan: Plan, *, effort: int) -> tuple[object, ...]:
         verified.append(problem)
-        return verify(problem, plan)
+        return verify(problem, plan, effort=effort)
 
     monkeypatch.setattr(carrying, "verify", counted)
     sizes = range(16, 60)
