@@ -13,10 +13,13 @@ from ...model.storage import Kind, Sharing, SharingProof, StorageObject
 from ...verifying.arguments.claims import ended_otherwise, misplaced_shortage, same_gap
 from .bounds import check_bounds
 from .findings import SharingFinding, SharingFindingKind
-from .users import Users, plain_totals
+from .plain import plain_totals
+from .users import Users
 
 
-def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+def check_claims(
+    users: Users, sharing: Sharing, where: Sequence[StorageObject | None], effort: int
+) -> Iterator[SharingFinding]:
     """Return findings about everything but the assignments; `where` holds each buffer's object."""
     problem = users.problem
     has_plan = sharing.status.has_plan
@@ -34,24 +37,33 @@ def check_claims(users: Users, sharing: Sharing, where: Sequence[StorageObject |
         return  # something is wrong already; totals of half a sharing would only add noise
     yield from _totals(problem, sharing, has_plan)
     yield from check_bounds(problem, sharing)
-    yield from _check_against(users, sharing)
+    yield from _check_against(users, sharing, effort)
 
 
-def _check_against(users: Users, sharing: Sharing) -> Iterator[SharingFinding]:
-    """Return certificates that the sharing's own objects refute; without objects, that a plain sharing refutes."""
-    sums: dict[Kind, int] | None = None
-    if sharing.status.has_plan:
-        sums = {}
-        for thing in sharing.objects:
-            sums[thing.kind] = sums.get(thing.kind, 0) + thing.size
-    elif any(certificate.proof is SharingProof.SEARCH for certificate in sharing.certificates):
-        sums = plain_totals(users)
-    if sums is None:
-        return
+def _check_against(users: Users, sharing: Sharing, effort: int) -> Iterator[SharingFinding]:
+    """Return certificates that the sharing's own objects refute, and searches that a plain sharing refutes."""
+    own: dict[Kind, int] = {}
+    for thing in sharing.objects:
+        own[thing.kind] = own.get(thing.kind, 0) + thing.size
+    plain = plain_totals(users, _claimed_by_search(sharing), effort)
     for certificate in sharing.certificates:
-        if certificate.value > sums.get(certificate.kind, 0):
-            text = f"a certificate ({certificate.proof}) says {certificate.value} of objects that can add up to {sums.get(certificate.kind, 0)}"
+        kind = certificate.kind
+        known = [own.get(kind, 0)] if sharing.status.has_plan else []
+        if certificate.proof is SharingProof.SEARCH and kind in plain:
+            known.append(plain[kind])
+        if known and certificate.value > min(known):
+            text = f"a certificate ({certificate.proof}) says {certificate.value} of objects that can add up to {min(known)}"
             yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, text)
+
+
+def _claimed_by_search(sharing: Sharing) -> list[Kind]:
+    """Return the kinds of which a search is said to have shown more than the other certificates, which are checked elsewhere."""
+    others: dict[Kind, int] = {}
+    for certificate in sharing.certificates:
+        if certificate.proof is not SharingProof.SEARCH:
+            others[certificate.kind] = max(others.get(certificate.kind, 0), certificate.value)
+    searches = (each for each in sharing.certificates if each.proof is SharingProof.SEARCH)
+    return [*dict.fromkeys(each.kind for each in searches if each.value > others.get(each.kind, 0))]
 
 
 def _status(problem: Problem, sharing: Sharing, has_plan: bool) -> Iterator[SharingFinding]:

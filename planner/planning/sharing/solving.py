@@ -25,6 +25,7 @@ from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .findings import CLAIMS, SharingFinding
 from .lifting import Lift
 from .lowering import LoweredSharing, lower_sharing, lower_start
+from .plain import BRIEF
 from .verify import verify
 
 
@@ -79,7 +80,7 @@ class _SharingPipeline(AnswerPipeline[Sharing, Arrangement]):
         return self._lift.sharing(found)
 
     def verify(self, made: Sharing) -> Sequence[SharingFinding]:
-        return verify(self.problem, made, made.problem_digest)
+        return verify(self.problem, made, made.problem_digest, effort=BRIEF)
 
     def entries(self, made: Sharing) -> Sequence[Assignment]:
         return made.assignments

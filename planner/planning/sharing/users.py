@@ -9,8 +9,7 @@ from itertools import product
 from ...facts.intervals import merged, overlap
 from ...facts.possible_places import Places
 from ...model.problem import Interval, Problem
-from ...model.storage import Kind
-from .kinds import kinds_of, need
+from .kinds import need
 
 
 class Users:
@@ -67,6 +66,11 @@ class Users:
                 found.setdefault(first, []).append(others[0])
         return found
 
+    @cached_property
+    def related(self) -> frozenset[int]:
+        """Return the buffers that conflicts or exclusions name."""
+        return frozenset(buffer for pairs in (self._conflicts, self._exclusions) for pair in pairs for buffer in pair)
+
     def groups_clash(self, a: int, b: int, time: int | None = None) -> bool:
         """True if the groups must use different objects, because of what happens at the time (None: at any time)."""
         if self.group(a) == self.group(b):
@@ -96,26 +100,3 @@ class Users:
     def pools(self, buffer: int) -> list[str]:
         """Return the pools that the buffer and all that must share its pool may use."""
         return list(self.places.allowed_pools(self.places.tied(buffer)))
-
-
-MOST_PLAIN = 400
-"""For more buffers no plain sharing is tried, as it would take too long."""
-
-
-def plain_totals(users: Users) -> dict[Kind, int] | None:
-    """Return the totals by kind of a plain sharing: the largest buffers first, each into the first free object."""
-    if len(users.index) > MOST_PLAIN:
-        return None
-    sums: dict[Kind, int] = {}
-    objects: dict[Kind, list[list[int]]] = {}
-    kinds = kinds_of(users.problem)
-    heads = dict.fromkeys(users.group(i) for i in range(len(kinds)))
-    for head in sorted(heads, key=lambda i: -users.need_in(i, kinds[i].pool)):
-        of_kind = objects.setdefault(kinds[head], [])
-        free = next((there for there in of_kind if not any(users.groups_clash(head, other) for other in there)), None)
-        if free is None:
-            of_kind.append([head])
-            sums[kinds[head]] = sums.get(kinds[head], 0) + users.need_in(head, kinds[head].pool)
-        else:
-            free.append(head)
-    return sums

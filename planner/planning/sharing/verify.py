@@ -20,21 +20,26 @@ from .certificates import objections
 from .claims import check_claims
 from .findings import SharingFinding, SharingFindingKind
 from .kinds import kinds_of, need
+from .plain import EFFORT
 from .users import Users
 
 
-def verify(problem: Problem, sharing: Sharing, digest: str | None = None) -> tuple[SharingFinding, ...]:
+def verify(
+    problem: Problem, sharing: Sharing, digest: str | None = None, *, effort: int = EFFORT
+) -> tuple[SharingFinding, ...]:
     """Return everything that is wrong with the sharing; empty if it may be trusted. `digest` saves computing the problem's again.
+
+    What searches are said to have shown is held against plain sharings; making these ends when `effort` objects were looked at.
 
     Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, for which no sharing can be right.
     """
     kinds_of(problem)
     report: Findings[SharingFinding] = Findings()
-    report.extend(_findings(problem, sharing, digest))
+    report.extend(_findings(problem, sharing, digest, effort))
     return tuple(report.listed)
 
 
-def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterator[SharingFinding]:
+def _findings(problem: Problem, sharing: Sharing, digest: str | None, effort: int) -> Iterator[SharingFinding]:
     users = Users(problem)
     objects: dict[int, StorageObject] = {}
     for thing in sharing.objects:
@@ -51,7 +56,7 @@ def _findings(problem: Problem, sharing: Sharing, digest: str | None) -> Iterato
     yield from _check_each(problem, where)
     yield from _check_clashes(users, where)
     yield from _check_ties(users, where)
-    yield from check_claims(users, sharing, where)
+    yield from check_claims(users, sharing, where, effort)
     for certificate, wrong in objections(users, sharing.certificates):
         named = tuple(dict.fromkeys(id_ for each in certificate.sets for id_ in each.buffers))
         yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, wrong, named)

@@ -12,6 +12,7 @@ from planner import (
     CannotSolve,
     Colocation,
     Constraints,
+    Options,
     PlanStatus,
     Pool,
     Problem,
@@ -167,6 +168,39 @@ def test_a_set_may_name_a_small_view_of_something_large() -> None:
     made = share(problem)
     assert (made.total, made.bound, made.certificates[0].sets[0].time) == (57, 57, 2)
     assert verify_sharing(problem, made) == ()
+
+
+@pytest.mark.parametrize("count", [3, 50, 1500])
+@pytest.mark.parametrize("status", [PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE, PlanStatus.UNKNOWN])
+def test_what_a_plain_sharing_reaches_is_no_result_of_a_search(count: int, status: PlanStatus) -> None:
+    """Each buffer has an object of its own, and a search is said to have found nothing better."""
+    buffers = tuple(Buffer(n, 8 + n % 3, live=((n, n + 2),)) for n in range(count))
+    total = sum(buffer.size for buffer in buffers)
+    problem = Problem(buffers, (Pool("p", total if status.has_plan else 20), Pool("empty", 8)), Constraints())
+    problem = replace(problem, buffers=tuple(replace(each, pools=("p",)) for each in buffers))
+    made = share(problem, Options(solver="greedy"))
+    kind = Kind("p")
+    mine = SharingCertificate(SharingProof.SEARCH, total, kind, solver="cpsat")
+    things = tuple(StorageObject(n, buffer.size, kind) for n, buffer in enumerate(buffers))
+    forged = replace(
+        made,
+        status=status,
+        stop=StopReason.WORK_LIMIT if status is PlanStatus.UNKNOWN else StopReason.PROVED,
+        total=total if status.has_plan else None,
+        bound=total,
+        gap=0.0 if status.has_plan else None,
+        pools=tuple(
+            replace(pool, total=(total if pool.name == "p" else 0) if status.has_plan else None, bound=bound)
+            for pool, bound in zip(made.pools, (total, 0), strict=True)
+        ),
+        objects=things if status.has_plan else (),
+        assignments=tuple(Assignment(n, n) for n in range(count)) if status.has_plan else (),
+        certificates=(mine,),
+        shortage=None,
+    )
+    assert {finding.kind for finding in verify_sharing(problem, forged)} == {K.WRONG_CERTIFICATE}
+    elsewhere = replace(made, certificates=(*made.certificates, replace(mine, kind=Kind("empty"), value=1)))
+    assert {finding.kind for finding in verify_sharing(problem, elsewhere)} == {K.WRONG_CERTIFICATE}
 
 
 def test_a_search_is_believed_with_a_note() -> None:
