@@ -6,7 +6,7 @@ It may miss plans. Those it finds are checked like any plan, so they are real. H
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from solvers.model.instance import LINEAR_TERMS, Term
@@ -91,6 +91,12 @@ def _counterexamples(
     stacked = _Attempt(rules, stacked=True).place(by_size) if few else None
     if stacked is not None:
         yield stacked
+    old = _old_bases(places)
+    for sign in (1, -1) if old else ():  # the large ones stay first, or the small ones
+        order = sorted(buffers, key=lambda i: (places.group(i).members[0] not in old, -sign * sizes[i]))
+        kept = _Attempt(rules, stacked=False, old=old).place(order)
+        if kept is not None:
+            yield kept
     by_birth = 1
     for prefer in _preferences(places, spared):
         # In order of birth what has ended is forgotten, so that this takes least with very many buffers.
@@ -109,6 +115,16 @@ def _counterexamples(
             yield found
         at = len(order) - 1 if attempt.stuck is None else order.index(attempt.stuck)
         order.insert(dice.randrange(at + 1), order.pop(at))
+
+
+def _old_bases(places: Places) -> dict[int, tuple[str, int]]:
+    """Return for groups with old places, by first member, where they would begin if their first buffer with one stayed there."""
+    found: dict[int, tuple[str, int]] = {}
+    for was in places.problem.was:
+        buffer = places.index.get(was.buffer)
+        if buffer is not None:
+            found.setdefault(places.group(buffer).members[0], (was.pool, was.offset - places.low(buffer)))
+    return found
 
 
 Preference = Callable[[int, "_Attempt"], list[str]]
@@ -163,10 +179,16 @@ class _Attempt:
     """The placements so far."""
 
     def __init__(
-        self, rules: _Rules, *, stacked: bool, prefer: Preference | None = None, forgets: bool = False
+        self,
+        rules: _Rules,
+        *,
+        stacked: bool,
+        prefer: Preference | None = None,
+        forgets: bool = False,
+        old: Mapping[int, tuple[str, int]] | None = None,
     ) -> None:
         self._rules, self._places, self._stacked = rules, rules.places, stacked
-        self._prefer, self._forgets = prefer, forgets
+        self._prefer, self._forgets, self._old = prefer, forgets, old or {}
         self._home: dict[int, str] = {}
         """By the first of the buffers that must share a pool."""
         self._different: dict[int, set[str]] = {}
@@ -217,10 +239,19 @@ class _Attempt:
     def _spot(self, buffer: int) -> tuple[str, int] | None:
         first = self._places.tied(buffer)[0]
         home = self._home.get(first)
+        taken = [self._different.get(number, ()) for number in self._rules.apart.get(first, ())]
+        old = self._old.get(self._places.group(buffer).members[0])
+        if (
+            old is not None
+            and home in (None, old[0])
+            and not any(home is None and old[0] in others for others in taken)
+        ):
+            possible = home is not None or old[0] in self._places.possible_pools(buffer)
+            if possible and self._base(buffer, old[0], old[1]) == old[1]:
+                return old
         if home is not None:
             base = self._base(buffer, home)
             return None if base is None else (home, base)
-        taken = [self._different.get(number, ()) for number in self._rules.apart.get(first, ())]
         pools = self._places.possible_pools(buffer)
         if self._prefer is not None:
             self._rules.budget.spend(FOR_A_BUFFER // 10 * len(pools))
@@ -231,15 +262,15 @@ class _Attempt:
                 return pool, base
         return None
 
-    def _base(self, buffer: int, pool: str) -> int | None:
-        """Return the lowest base at which the buffer's group meets no other; stacked: above all others."""
+    def _base(self, buffer: int, pool: str, floor: int = 0) -> int | None:
+        """Return the lowest base from the floor on at which the buffer's group meets no other; stacked: above all others."""
         group = self._places.group(buffer)
         self._rules.budget.spend(FOR_A_BUFFER * len(group.members))
         spot = self._places.spot(group, pool)
         if spot is None:
             return None
         greatest = self._places.greatest(group, self._places.pools[pool])
-        base = spot.least
+        base = spot.least if floor <= spot.least else self._places.lowest(group, pool, floor, spot.rule)
         if self._stacked:
             base = self._places.lowest(group, pool, max(base, self.top[pool]), spot.rule)
         else:

@@ -8,7 +8,7 @@ import pytest
 
 from planner import Options, plan
 from planner.model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage
-from planner.model.problem import Buffer, BufferId, Constraints, Pool, Problem, ReusePenalty
+from planner.model.problem import Buffer, BufferId, Constraints, Pool, Problem, ReusePenalty, Was
 from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import FindingKind
 from planner.verifying.verify import verify
@@ -188,6 +188,22 @@ def test_what_a_simple_plan_reaches_is_no_result_of_a_search(count: int, claim: 
     assert value is not None
     assert kinds(problem, replace(stacked, certificates=(searched(value, pool, term),))) == {Kind.BOUND_ABOVE_PEAK}
     assert kinds(problem, replace(stacked, certificates=(searched(0, pool, term),))) == set()
+
+
+@pytest.mark.parametrize("count", [3, 60, 900])
+@pytest.mark.parametrize("term", [Term.MOVED_BUFFERS, Term.MOVED_BYTES])
+def test_no_search_shows_that_moves_are_needed_where_all_can_stay(count: int, term: Term) -> None:
+    buffers = tuple(Buffer(n, 8, live=((n, n + 2),)) for n in range(count))
+    was = tuple(Was(n, "only", 24 - 8 * (n % 3)) for n in range(count))
+    problem = Problem(buffers, (Pool("only", 32),), terms=(term, SUM), was=was)
+    moved = make_plan(problem, {n: ("only", 8 * (n % 3)) for n in range(count)})
+    value = moved.objective.value
+    assert value
+    assert kinds(problem, replace(moved, certificates=(searched(value, None, term),))) == {Kind.BOUND_ABOVE_PEAK}
+    shrunk = replace(problem, buffers=(replace(buffers[0], size=16), *buffers[1:]))  # then some must move
+    most = make_plan(shrunk, {n: ("only", 16 * (n % 2)) for n in range(count)})
+    claimed = replace(most, certificates=(searched(most.objective.value or 0, None, term),))
+    assert kinds(shrunk, claimed) == {Kind.BOUND_ABOVE_PEAK}
 
 
 @pytest.mark.parametrize("count", [3, 60, 900])
