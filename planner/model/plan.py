@@ -115,6 +115,8 @@ class Shortage:
     """On request: buffers that cannot be placed together."""
     irreducible: bool | None = None
     """True: removing any one of the subset makes the rest fit. False: the budget ended before that was shown."""
+    most_cost: int | None = None
+    """With variants: it speaks of the choices that cost no more; None: of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,8 @@ class Frontier:
     """
     missing: str | None = None
     """If nothing fits: what memory or cost would be enough, as far as known."""
+    most_cost: int | None = None
+    """The greatest cost allowed: all that is said is of the choices that cost no more. None: any."""
 
 
 def without_proofs(plan: Plan, stop: StopReason) -> Plan:

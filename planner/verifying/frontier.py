@@ -5,20 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
+
+from solvers.model.errors import StopReason
 
 from ..facts.digest import digest as digest_of
 from ..model.deadline import in_time
 from ..model.plan import ChoiceGoal, Frontier, PlanStatus
 from ..model.problem import Problem
+from .arguments.counterexamples import EFFORT
 from .findings import FindingKind, PlanFindings, VerifyFinding
+from .other_choices import simple_points
 from .verify import verify
 
 VERIFYING = "verifying the frontier"
+ROUNDING = Fraction(1, 1 << 40)
+"""What a share may be too small by, having been rounded."""
 
 
-def verify_frontier(problem: Problem, frontier: Frontier) -> tuple[VerifyFinding, ...]:
-    """Return everything that is wrong with the frontier; empty if it may be trusted. That no other choice is better is believed, as searches are."""
+def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int = EFFORT) -> tuple[VerifyFinding, ...]:
+    """Return everything that is wrong with the frontier; empty if it may be trusted.
+
+    That no other choice is better is believed, as searches are, unless a simple plan of some choice is.
+    """
     report = PlanFindings()
     digest = digest_of(problem)
     if frontier.problem_digest != digest:
@@ -28,6 +38,8 @@ def verify_frontier(problem: Problem, frontier: Frontier) -> tuple[VerifyFinding
         report.extend(replace(each, message=f"point {number}: {each.message}") for each in found)
     report.extend(_check_points(frontier))
     report.extend(_check_whole(frontier))
+    if problem.variants is not None:
+        report.extend(_check_against_simple_points(problem, frontier, effort))
     return tuple(report.listed)
 
 
@@ -35,6 +47,8 @@ def _check_points(frontier: Frontier) -> Iterator[VerifyFinding]:
     """Check that each point is smaller and dearer than the one before: then none beats another's bound."""
     worth: list[tuple[int, int]] = []
     for number, plan in enumerate(frontier.points, 1):
+        if plan.choice is not None and plan.choice.most_cost != frontier.most_cost:
+            yield _wrong(f"point {number} and the frontier do not agree on the greatest cost")
         if plan.choice is None or plan.objective.value is None or plan.choice.goal is not ChoiceGoal.POINT:
             yield _wrong(f"point {number} is no point of a frontier")
             return
@@ -57,6 +71,47 @@ def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
         yield _wrong("the frontier has points, but nothing is to fit")
     if frontier.is_complete and not frontier.points:
         yield _wrong("the frontier is complete, but has no points")
+    is_proven = frontier.stop is StopReason.PROVED
+    if (frontier.is_complete or frontier.is_infeasible) and not is_proven:
+        yield _wrong(f"the frontier says that all is proven, but the run stopped with {frontier.stop}")
+    optimal = [plan.status is PlanStatus.OPTIMAL for plan in frontier.points]
+    if is_proven and not (frontier.is_infeasible or (optimal and all(optimal))):  # of as many points as were asked for
+        yield _wrong("the run stopped with a proof, but not all points are optimal")
+    if frontier.reproducible and not (
+        frontier.stop.is_repeatable and all(plan.reproducible for plan in frontier.points)
+    ):
+        yield _wrong("the frontier calls itself reproducible, but its run or a point is not")
+    if frontier.missing is not None and not frontier.is_infeasible:
+        yield _wrong("the frontier says what is missing, but not that nothing fits")
+    if frontier.within is not None and not frontier.points:
+        yield _wrong(f"the frontier has no points of which it could leave out {frontier.within}")
+
+
+def _check_against_simple_points(problem: Problem, frontier: Frontier, effort: int) -> Iterator[VerifyFinding]:
+    """Return claims about all choices that a simple plan of one refutes."""
+    if not (frontier.is_complete or frontier.is_infeasible or frontier.within is not None):
+        return
+    most = frontier.most_cost
+    points = [each for each in sorted(simple_points(problem, effort)) if most is None or each.cost <= most]
+    if frontier.is_infeasible and points:
+        text = f"nothing is to fit, but there is a choice that costs {points[0].cost} and fits"
+        yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
+    worth = [
+        (plan.choice.cost, plan.objective.value)
+        for plan in frontier.points
+        if plan.choice is not None and plan.objective.value is not None
+    ]
+    if frontier.is_complete:
+        left_out = Fraction(0)
+    elif frontier.within is not None and 0 <= frontier.within < math.inf:
+        left_out = Fraction(frontier.within) * (1 + ROUNDING)
+    else:
+        return
+    for each in points if worth else ():
+        enough = each.cost + left_out * abs(each.cost), each.value * (1 + left_out)
+        if not any(cost <= enough[0] and value <= enough[1] for cost, value in worth):
+            yield _wrong(f"a choice that costs {each.cost} and needs {each.value} is left out")
+            return
 
 
 def _wrong(message: str) -> VerifyFinding:

@@ -134,5 +134,6 @@ class _Points:
             stop=StopReason.CANCELLED,
             reproducible=False,
             problem_digest=self._digest,
+            most_cost=next((plan.choice.most_cost for plan in self._found if plan.choice is not None), None),
         )
         return described(found, self._notes)

@@ -27,6 +27,7 @@ def write_frontier_json(frontier: Frontier, files: Sequence[str] | None, warning
         "complete": frontier.is_complete,
         "within": frontier.within,
         "infeasible": frontier.is_infeasible,
+        **({} if frontier.most_cost is None else {"max_cost": frontier.most_cost}),
         "missing": None if frontier.missing is None else frontier.missing[:MAX_PROSE],
         "stop": str(frontier.stop),
         "reproducible": frontier.reproducible,
@@ -84,7 +85,15 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
     try:
         flags = [document[name] for name in ("complete", "infeasible", "reproducible")]
         amounts = [document["run"]["seconds"], document.get("within") or 0]
-        if any(type(each) is not bool for each in flags) or any(type(each) not in (int, float) for each in amounts):
+        of_points = plans[0].choice.most_cost if plans and plans[0].choice is not None else None
+        most_cost = document.get("max_cost", of_points)
+        texts = [document["problem_digest"], document.get("missing") or ""]
+        if (
+            any(type(each) is not bool for each in flags)
+            or any(type(each) not in (int, float) for each in amounts)
+            or any(type(each) is not str for each in texts)
+            or type(most_cost) not in (int, type(None))
+        ):
             raise TypeError
         return Frontier(
             plans,
@@ -96,6 +105,7 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
             Run(float(document["run"]["seconds"])),
             None if document.get("within") is None else float(document["within"]),
             None if document.get("missing") is None else str(document["missing"])[:MAX_PROSE],
+            most_cost,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "the frontier lacks fields that concern all its points") from error

@@ -159,6 +159,7 @@ def read_shortage(s: w.ShortageWire) -> Shortage:
         tuple(s.get("buffers", [])),
         None if subset is None else tuple(subset),
         s.get("irreducible"),
+        s.get("max_cost"),
     )
 
 

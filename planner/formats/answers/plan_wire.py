@@ -135,6 +135,7 @@ class ShortageWire(TypedDict):
     buffers: NotRequired[Items[Id]]
     subset: NotRequired[Items[Id] | None]
     irreducible: NotRequired[bool | None]
+    max_cost: NotRequired[int | None]
 
 
 @with_config(STRICT)

@@ -139,6 +139,7 @@ def shortage_fields(shortage: Shortage) -> dict[str, Any]:
         "buffers": list(shortage.buffers),
         "subset": None if shortage.subset is None else list(shortage.subset),
         "irreducible": shortage.irreducible,
+        **({} if shortage.most_cost is None else {"max_cost": shortage.most_cost}),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from solvers.model.instance import Term
 
@@ -18,6 +18,8 @@ from ..documents import SWEEP_FORMAT, require_format
 from ..json.lines import Written, compact, document
 from ..json.scan import scan
 from .plan_writer import write_plan_json
+
+Kind = TypeVar("Kind")
 
 SMALLEST_FILE = "smallest.json"
 """The file of the smallest capacity's plan, if plans are in files."""
@@ -120,7 +122,7 @@ def read_sweep_figures(data: bytes) -> Sweep:
                 None if point["access_cost"] is None else _whole(point["access_cost"]),
                 None if point["spilled_bytes"] is None else _whole(point["spilled_bytes"]),
                 None,
-                bool(point["solved"]),
+                _of(bool, point["solved"]),
             )
             for point in document["points"]
         )
@@ -128,10 +130,11 @@ def read_sweep_figures(data: bytes) -> Sweep:
         terms = tuple(Term(term) for term in document["terms"][chooses:])
         most_cost = None if document.get("max_cost") is None else _whole(document["max_cost"])
         found = Sweep(
-            document["name"], str(document["problem_digest"]), terms, 0, points, None, bool(document["reproducible"]),
-            document["run"]["seconds"], chooses, most_cost,
+            None if document["name"] is None else _of(str, document["name"]),
+            _of(str, document["problem_digest"]), terms, 0, points, None, _of(bool, document["reproducible"]),
+            float(_of(float, document["run"]["seconds"])), chooses, most_cost,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "must be a sweep as memplan writes it") from error
     if len({frozenset(point.capacity) for point in points}) > 1:
         raise bad_input(Code.INVALID_VALUE, ("points",), "must all be of the same pools")
@@ -151,7 +154,7 @@ def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None
         return replace(figures, points=points)
     place = ("smallest",)
     try:
-        pool, bound = str(least["pool"]), _whole(least["bound"])
+        pool, bound = _of(str, least["pool"]), _whole(least["bound"])
         capacity = None if least["capacity"] is None else _whole(least["capacity"])
     except (KeyError, TypeError, ValueError) as error:
         raise bad_input(Code.INVALID_VALUE, place, "must be a smallest capacity as memplan writes it") from error
@@ -167,9 +170,14 @@ def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None
 
 def _whole(number: Any) -> int:
     """Raise TypeError unless it is an integer."""
-    if type(number) is not int:
-        raise TypeError
-    return number
+    return _of(int, number)
+
+
+def _of(kind: type[Kind], value: Any) -> Kind:
+    """Raise TypeError unless the value is of this kind; a float may be written as an integer."""
+    if type(value) is kind or (kind is float and type(value) is int):
+        return cast(Kind, value)
+    raise TypeError
 
 
 def _plan_of(

@@ -24,7 +24,8 @@ from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.findings import CLAIMS, VerifyFinding
-from ...verifying.verify import is_irreducible, verify
+from ...verifying.simple_plans import is_irreducible
+from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability

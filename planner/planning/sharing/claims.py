@@ -27,8 +27,9 @@ def check_claims(
     if sharing.shortage is not None:
         for wrong in misplaced_shortage(sharing.status):
             yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, wrong)
-        if sharing.shortage.subset is not None or sharing.shortage.irreducible is not None:
-            text = "the shortage has a subset of buffers, which a sharing's never has"
+        why = sharing.shortage
+        if why.subset is not None or why.irreducible is not None or why.most_cost is not None:
+            text = "the shortage has a subset of buffers or a greatest cost, which a sharing's never has"
             yield SharingFinding(SharingFindingKind.WRONG_SHORTAGE, text)
     if sharing.seed < 0:
         text = f"the seed is {sharing.seed}, but no seed is below 0"

@@ -34,8 +34,11 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     wrong = list(of_smallest)
     if found.chooses != (problem.variants is not None):
         wrong.append("the sweep and the problem do not agree on whether there is something to choose")
-    choices = (point.plan.choice for point in found.points if point.plan is not None)
-    if any(choice is not None and choice.most_cost != found.most_cost for choice in choices):
+    plans = [point.plan for point in found.points if point.plan is not None]
+    if found.smallest is not None:
+        plans.append(found.smallest.plan)
+    stated = [each for plan in plans for each in (plan.choice, plan.shortage) if each is not None]
+    if any(each.most_cost != found.most_cost for each in stated):
         wrong.append("its plans and the sweep do not agree on the greatest cost")
     proven = _proven_impossible(problem, found)
     for point in found.points:
@@ -45,6 +48,8 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
             by_smallest = not of_smallest and _is_too_small(point, found)
             if not by_smallest and not any(_holds(other, point) for other in proven):
                 wrong.append(f"{where}: nothing proves that it is too small")
+    if found.reproducible and not all(plan.reproducible for plan in plans):
+        wrong.append("the sweep calls itself reproducible, but a plan of it is not")
     wrong += _of_order(found)
     return tuple(wrong)
 
@@ -89,7 +94,7 @@ def _of_smallest(problem: Problem, found: Sweep) -> Iterator[str]:
     if peak != least.capacity:
         yield f"the smallest capacity is {least.capacity}, its plan needs {peak}"
     bounds = [use.bound for use in least.plan.pools if use.name == least.pool]
-    if least.plan.status is not PlanStatus.INFEASIBLE and least.bound > max([*bounds, least.plan.objective.bound or 0]):
+    if least.bound > max([*bounds, least.plan.objective.bound or 0]):
         yield f"nothing proves that the smallest capacity is {least.bound} or more"
 
 

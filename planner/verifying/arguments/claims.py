@@ -31,12 +31,9 @@ def check_claims(
     """Return findings about everything but the placements; `where` holds each buffer's placement, in the problem's order."""
     problem = places.problem
     has_plan = plan.status.has_plan
-    yield from _status(problem, plan, has_plan)
-    yield from _pools(problem, plan)
+    yield from _about_the_run(problem, plan, has_plan)
     for wrong in _shortage(places, plan):
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, wrong)
-    if plan.seed < 0:
-        yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
     if has_plan and len(placed.places) < len(where):
         return  # something is wrong already; totals of half a plan would only add noise
     peaks = peaks_of(problem, placed) if has_plan else None
@@ -48,6 +45,21 @@ def check_claims(
         yield from _bounds(problem, plan)
         for text in _refuted_certificates(plan, peaks, values):
             yield VerifyFinding(FindingKind.WRONG_CERTIFICATE, text)
+
+
+def check_figures(problem: Problem, plan: Plan) -> Iterator[VerifyFinding]:
+    """Return findings about an answer without placements, but for what it claims to be proven."""
+    yield from _about_the_run(problem, plan, has_plan=False)
+    yield from _peak_claims(plan, None)
+    yield from _objective(problem, plan, {})
+    yield from _gap(plan)
+
+
+def _about_the_run(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFinding]:
+    yield from _status(problem, plan, has_plan)
+    yield from _pools(problem, plan)
+    if plan.seed < 0:
+        yield VerifyFinding(FindingKind.WRONG_SEED, f"the seed is {plan.seed}, but no seed is below 0")
 
 
 def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None], placed: PlacedBuffers) -> Iterator[str]:
@@ -120,7 +132,7 @@ def _status(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[VerifyFind
     if not has_plan and plan.placements:
         yield wrong(f"the status is {plan.status}, but there are placements")
     yield from map(wrong, ended_otherwise(plan, (StopReason.PROVED, StopReason.GOAL_MET)))
-    if plan.status is PlanStatus.INFEASIBLE and not problem.buffers:
+    if plan.status is PlanStatus.INFEASIBLE and not problem.buffers and problem.variants is None:
         yield wrong("a problem without buffers cannot be infeasible")
 
 
@@ -229,6 +241,8 @@ def _shortage(places: Places, plan: Plan) -> Iterator[str]:
     if why is None:
         return
     yield from misplaced_shortage(plan.status)
+    if why.most_cost is not None:
+        yield "the shortage speaks of a greatest cost, but there is nothing to choose"
     known = all(pool in places.pools for pool in _named_pools(plan)) and all(
         id_ in places.index for certificate in plan.certificates for id_ in certificate.buffers
     )

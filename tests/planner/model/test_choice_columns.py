@@ -12,6 +12,7 @@ import pytest
 
 from planner import Options, plan, read_problem, verify, write_plan
 from planner.facts.digest import digest
+from planner.facts.plain_choices import least_cost, plain_choices
 from planner.facts.variants import (
     choice_of,
     costs_of_choice,
@@ -27,7 +28,6 @@ from planner.formats.text import digits
 from planner.model.choice_columns import GroupColumns
 from planner.model.columns import BufferColumns
 from planner.model.problem import MAX_TEXT, Problem
-from planner.planning.placing.variants.plain import least_cost, plain_choices
 from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown
 from tests.small.strategies import BRIEF, NIGHTLY

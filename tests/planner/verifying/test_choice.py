@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from planner.model.plan import Choice, ChoiceGoal, Plan, PlanStatus
-from planner.model.problem import Alternative, Buffer, CostTerm, MoreLife, Problem, VariantGroup, Variants
+from planner.formats import read_plan, write_plan
+from planner.model.plan import Choice, ChoiceGoal, Plan, PlanCertificate, PlanStatus
+from planner.model.problem import Alternative, Buffer, CostTerm, MoreLife, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import FindingKind as Kind
 from planner.verifying.verify import verify
+from solvers.model.errors import StopReason
+from solvers.model.outcome import Proof
 
 PROBLEM = Problem(
     (Buffer("in", 100, live=((0, 2),)),),
@@ -116,3 +119,73 @@ def test_a_note_names_the_choices_that_the_bound_covers(made: Plan) -> None:
     assert "covers all choices that cost 40 at most" in notes(limited)[0]
     assert notes(chosen(limited, most_cost=None)) == notes(made)
     assert notes(chosen(made, goal=ChoiceGoal.SPEED)) == ()
+
+
+def without_choice(made: Plan, **changes: object) -> Plan:
+    """Return an answer that no choice fits, or none was found."""
+    nothing = replace(
+        made,
+        status=PlanStatus.INFEASIBLE,
+        stop=StopReason.PROVED,
+        peak=None,
+        bound=0,
+        gap=None,
+        objective=replace(
+            made.objective, value=None, bound=None, terms=(replace(made.objective.terms[0], value=None, bound=None),)
+        ),
+        pools=tuple(replace(use, peak=None, bound=0) for use in made.pools),
+        placements=(),
+        certificates=(),
+        choice=None,
+    )
+    return replace(nothing, **changes)  # type: ignore[arg-type]
+
+
+def test_what_a_simple_plan_of_another_choice_reaches_is_not_proven_impossible(made: Plan) -> None:
+    """Whole, it costs 10 and takes 300 bytes; in stripes 13 and 150."""
+    least = made.objective.value
+    assert least == 150
+    assert made.choice is not None
+    dear = plan(PROBLEM, Options(workers=1, max_cost=12))
+    assert (dear.choice is not None, dear.objective.value, verify(PROBLEM, dear)) == (True, 300, ())
+    assert Kind.BOUND_ABOVE_PEAK in kinds(chosen(dear, most_cost=None))
+    assert Kind.BOUND_ABOVE_PEAK in kinds(chosen(dear, most_cost=13))
+    assert Kind.BOUND_ABOVE_PEAK in kinds(chosen(made, goal=ChoiceGoal.SPEED))
+    for claim in (
+        without_choice(made),
+        without_choice(made, bound=10**9),
+        without_choice(made, stop=StopReason.CANCELLED),
+    ):
+        assert kinds(claim) & {Kind.UNPROVEN_INFEASIBILITY, Kind.WRONG_STATUS}
+    unknown = without_choice(made, status=PlanStatus.UNKNOWN, stop=StopReason.WORK_LIMIT)
+    assert kinds(unknown) == set()
+    assert Kind.UNPROVEN_BOUND in kinds(replace(unknown, bound=1))
+    search = PlanCertificate(Proof.SEARCH, 0, solver="search")
+    assert Kind.WRONG_CERTIFICATE in kinds(replace(unknown, certificates=(search,)))
+
+
+def test_that_no_choice_fits_is_of_those_that_are_cheap_enough() -> None:
+    small = replace(PROBLEM, pools=(Pool("default", 200),))
+    for most, status in ((12, PlanStatus.INFEASIBLE), (None, PlanStatus.OPTIMAL)):
+        found = plan(small, Options(workers=1, max_cost=most))
+        assert (found.status, verify(small, found)) == (status, ())
+        assert read_plan(write_plan(found)) == found
+    found = plan(small, Options(workers=1, max_cost=12))
+    why = found.shortage
+    assert why is not None
+    assert (why.most_cost, why.bytes_short, found.bound) == (12, 100, 300)
+    for wrong in (
+        {"shortage": replace(why, most_cost=None)},
+        {"shortage": replace(why, most_cost=13)},
+        {"shortage": replace(why, bytes_short=101)},
+        {"shortage": replace(why, pool="nix")},
+        {"shortage": replace(why, time=1)},
+        {"shortage": replace(why, subset=("in",), irreducible=True)},
+        {"bound": 301},
+        {"bound": 301, "shortage": replace(why, bytes_short=101)},
+        {"seed": -1},
+        {"peak": 0},
+        {"pools": ()},
+        {"gap": 0.5},
+    ):
+        assert verify(small, replace(found, **wrong)), wrong

@@ -16,6 +16,7 @@ from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
 from planner.verifying.findings import FindingKind
 from planner.verifying.frontier import verify_frontier
+from solvers.model.errors import StopReason
 
 PROBLEM = generate("variants", Request(8, 1, parameters={"groups": 3, "alternatives": 2}))
 
@@ -57,6 +58,26 @@ def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
         "all left out": (replace(found, is_complete=False, within=math.inf), FindingKind.WRONG_STATUS),
         "nothing fits": (replace(found, is_infeasible=True), FindingKind.WRONG_STATUS),
         "no points": (replace(found, points=()), FindingKind.WRONG_STATUS),
+        "a point less": (replace(found, points=found.points[1:]), FindingKind.WRONG_STATUS),
+        "much less, within little": (
+            replace(found, is_complete=False, stop=StopReason.WORK_LIMIT, within=1e-6, points=found.points[1:]),
+            FindingKind.WRONG_STATUS,
+        ),
+        "cut short": (replace(found, stop=StopReason.WORK_LIMIT), FindingKind.WRONG_STATUS),
+        "not proven": (
+            replace(found, is_complete=False, within=None, points=(humble, *others)),
+            FindingKind.WRONG_STATUS,
+        ),
+        "nothing is missing": (replace(found, missing="all is there"), FindingKind.WRONG_STATUS),
+        "a dear one": (replace(found, most_cost=10**6), FindingKind.WRONG_STATUS),
+        "nothing at all": (
+            replace(found, points=(), is_complete=False, is_infeasible=True, within=None),
+            FindingKind.UNPROVEN_INFEASIBILITY,
+        ),
+        "by chance": (
+            replace(found, points=(replace(first, reproducible=False), *others)),
+            FindingKind.WRONG_STATUS,
+        ),
     }
     for what, (wrong, kind) in changed.items():
         findings = verify_frontier(PROBLEM, wrong)
@@ -66,13 +87,23 @@ def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("complete", 1), ("infeasible", "no"), ("reproducible", None), ("stop", "tired"), ("within", "0"), ("run", [])],
+    [
+        ("complete", 1),
+        ("infeasible", "no"),
+        ("reproducible", None),
+        ("stop", "tired"),
+        ("within", "0"),
+        ("run", []),
+        ("max_cost", 1.0),
+        ("problem_digest", 7),
+        ("missing", 7),
+    ],
 )
 def test_fields_about_all_points_are_read_strictly(found: Frontier, name: str, value: object) -> None:
     document = json.loads(write_frontier(found))
     with pytest.raises(BadInput):
         read_frontier(json.dumps({**document, name: value}).encode())
-    del document[name]
-    if name != "within":
+    document.pop(name, None)
+    if name not in ("within", "missing", "max_cost"):
         with pytest.raises(BadInput):
             read_frontier(json.dumps(document).encode())

@@ -17,12 +17,14 @@ from solvers.choice.alternatives.search import Search
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
+from ....facts.plain_choices import least_cost, plain_choices
 from ....facts.variants import costs_of_choice, weighted_cost
 from ....model.deadline import OutOfTime, look
 from ....model.plan import (
     ChoiceGoal,
     Frontier,
     Plan,
+    PlanCertificate,
     PlanStatus,
     Run,
     Shortage,
@@ -44,7 +46,6 @@ from .hurried import lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
 from .lifting import Lifting, open_stop
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
-from .plain import least_cost, plain_choices
 
 OnPlan: TypeAlias = Callable[[Plan], None]
 
@@ -197,6 +198,7 @@ class Choosing:
             run=Run(round(self._clock.seconds, 6), (), machine()),
             within=None if found.within is None else float(found.within),
             missing=missing,
+            most_cost=self._options.max_cost,
         )
 
     def _known_points(self, start: Iterable[Plan]) -> dict[Point, Placed]:
@@ -307,15 +309,16 @@ class Choosing:
             stop = StopReason.WORK_LIMIT
         if not found.is_impossible:
             return self._lifting.without_plan(status, stop, reproducible=self._is_repeatable)
-        why, bound = self._missing()
-        return self._lifting.without_plan(status, stop, why, bound, reproducible=self._is_repeatable)
+        why, bound, certificates = self._missing()
+        why = replace(why, most_cost=self._options.max_cost)
+        return self._lifting.without_plan(status, stop, why, bound, certificates, reproducible=self._is_repeatable)
 
-    def _missing(self) -> tuple[Shortage, int]:
-        """Return why no choice fits, and a bound of the peak of every choice (0: none is known)."""
+    def _missing(self) -> tuple[Shortage, int, tuple[PlanCertificate, ...]]:
+        """Return why no choice fits, a bound of the peak of every choice (0: none is known), and what shows it for all choices."""
         refusal = refusal_of_any_choice(self._problem) if len(self._problem.pools) > 1 else None
         if refusal is not None:
-            return shortage(replace(self._problem, variants=None), refusal.certificates), 0
-        return need_of_all(self._problem, self._options, self._apart)
+            return shortage(replace(self._problem, variants=None), refusal.certificates), 0, refusal.certificates
+        return *need_of_all(self._problem, self._options, self._apart), ()
 
     def _apart(self, problem: Problem, options: Options) -> Plan | None:
         """Return the plan of another problem, made with a part of what is left; None if nothing is."""

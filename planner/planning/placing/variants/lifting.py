@@ -14,6 +14,7 @@ from ....model.plan import (
     ChoiceGoal,
     Objective,
     Plan,
+    PlanCertificate,
     PlanStatus,
     PoolUse,
     Run,
@@ -76,6 +77,7 @@ class Lifting:
         stop: StopReason,
         why: Shortage | None = None,
         bound: int = 0,
+        certificates: tuple[PlanCertificate, ...] = (),
         *,
         reproducible: bool = True,
     ) -> Plan:
@@ -97,6 +99,7 @@ class Lifting:
             reproducible=stop.is_repeatable and reproducible,
             versions=versions(("cpsat",)),
             problem_digest=self.digest,
+            certificates=certificates,
             shortage=why,
             run=Run(round(self._clock.seconds, 6), (), machine()),
         )

@@ -76,3 +76,26 @@ def test_any_changed_value_is_refused_or_found_by_verification(
         except BadInput:
             continue
         assert wrong, path
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("reproducible", "no"),
+        ("reproducible", 1),
+        ("name", 7),
+        ("problem_digest", None),
+        ("run", {"seconds": "1"}),
+        ("run", {"seconds": 10**400}),
+    ],
+)
+def test_fields_of_the_whole_sweep_are_read_strictly(written: dict[str, Any], name: str, value: object) -> None:
+    with pytest.raises(BadInput):
+        read({**written, name: value})
+
+
+def test_a_sweep_is_no_more_reproducible_than_its_plans(written: dict[str, Any]) -> None:
+    document = json.loads(json.dumps(written))
+    plans = [point["plan"] for point in document["points"] if point["plan"] is not None]
+    plans[0]["reproducible"] = False
+    assert any("calls itself reproducible" in text for text in read(document))

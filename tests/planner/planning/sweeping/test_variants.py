@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -169,6 +170,10 @@ def test_a_sweep_within_a_cost_that_no_choice_has_passes_verification() -> None:
     assert again.most_cost == 4
     for each in (found, again):
         assert verify_sweep(problem, each) == ()
+    document = json.loads(write_sweep_json(found, with_plans=True))
+    for most in (None, 7, 10):
+        document["max_cost"] = most
+        assert verify_sweep(problem, read_sweep_json(json.dumps(document).encode()))
 
 
 def test_the_least_memory_beside_a_small_memory_is_not_claimed_beside_a_large_one() -> None:

@@ -7,9 +7,9 @@ from itertools import pairwise, product
 
 import pytest
 
+from planner.facts.plain_choices import plain_choices
 from planner.facts.variants import broken_rules
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
-from planner.planning.placing.variants.plain import plain_choices
 
 
 def problem(sizes: list[list[int]], *rules: list[tuple[tuple[int, int], tuple[int, int]]]) -> Problem:

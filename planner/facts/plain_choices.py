@@ -1,4 +1,4 @@
-"""Choices without a search, for when time ran out before any question about choices was answered."""
+"""Choices without a search: for when time ran out before any question about choices was answered, and to hold claims against."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvers.choice.alternatives.instance import Choice
 from solvers.model.instance import Ints
 
-from ....facts.variants import rules, weighted_cost
-from ....model.choice_columns import GroupColumns, first_of_each
-from ....model.deadline import PREPARING, look, tick
-from ....model.problem import MAX_ADDRESS, Alternative, Problem, Variants
+from ..model.choice_columns import GroupColumns, first_of_each
+from ..model.deadline import PREPARING, look, tick
+from ..model.problem import MAX_ADDRESS, Alternative, Problem, Variants
+from .variants import rules, weighted_cost
 
+Choice: TypeAlias = tuple[int, ...]
+"""The position of the chosen alternative in each group."""
 Pick: TypeAlias = tuple[int, int]
 """A group and one of its alternatives."""
 
