@@ -8,6 +8,7 @@ from ..proofs.blocks import Blocks
 from ..proofs.replay import MOST_TREE_BUFFERS
 from ..proofs.state import State
 from .cliques import Named, Stopped, busiest_time, cliques
+from .heaviest import heaviest_clique
 from .search import Ending, Search
 
 MOST_FLOORS = 100
@@ -29,6 +30,10 @@ def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] 
     if len(blocks.size) > MOST_TREE_BUFFERS:
         return Ending.TOO_LARGE
     try:
+        heavy = heaviest_clique(blocks, stopped)
+        short = None if heavy is None else _crowded(state, heavy)
+        if short is not None:
+            return short
         named_cliques = cliques(blocks, stopped)
     except Stopped:
         return Ending.STOPPED

@@ -99,7 +99,7 @@ def run(request: Request, options: Options) -> ExitCode:
     work = Work(read_as, partial(proving.plan, start=old), in_bytes, for_the_file, hand_over)
     code = carry_out(request, options, work)
     with refusing(None, as_json=request.as_json):
-        written = proving.write(quiet=request.quiet)
+        written = proving.write()
     if proving.is_interrupted:
         return ExitCode.INTERRUPTED
     return code if written or code is ExitCode.INTERRUPTED else ExitCode.UNKNOWN

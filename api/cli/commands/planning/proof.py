@@ -49,13 +49,12 @@ class Proving:
         self.is_interrupted = self._found.lines is None and cancelled()
         return made
 
-    def write(self, *, quiet: bool) -> bool:
-        """Write the proof, or report why there is none."""
+    def write(self) -> bool:
+        """Write the proof, or say why there is none: it was asked for, so that is an error, about which `--quiet` is not silent."""
         assert self._found is not None
         if self._found.lines is None:
-            if not quiet:
-                why = "interrupted before it was found" if self.is_interrupted else self._found.why_not
-                say(f"no proof: {why}")
+            why = "interrupted before it was found" if self.is_interrupted else self._found.why_not
+            say(f"no proof: {why}")
             return False
         pieces = self._found.pieces()
         self._output.write_pieces(_packed(pieces) if self._output.name.endswith(PACKED) else pieces)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from dataclasses import replace
 from io import BufferedReader, BytesIO, RawIOBase
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -330,3 +331,27 @@ def test_views_into_one_block_are_summed_up_once() -> None:
     assert proof.text is not None
     assert proof.text.splitlines()[3:] == [b"c 0 2", b"s 0 2"]
     assert check_proof(problem, proof.text).height == 12
+
+
+@pytest.mark.parametrize(("count", "seed"), [(30, 0), (60, 1), (60, 2), (100, 1)])
+def test_the_heaviest_clique_of_conflicts_is_found_without_a_certificate(count: int, seed: int) -> None:
+    """Buffers without lifetimes, half of all pairs in conflict, and among them a clique that stands out in nothing but its bytes."""
+    dice = Random(seed)
+    hidden = dice.sample(range(count), 12)
+    pairs = [(a, b) for b in range(count) for a in range(b) if dice.random() < 0.5 or (a in hidden and b in hidden)]
+    buffers = tuple(Buffer(n, dice.randrange(10, 30)) for n in range(count))
+    problem = Problem(buffers, (Pool("p"),), Constraints(conflicts=tuple(pairs)))
+    made = plan(problem, Options(solver="greedy"))
+    bound = sum(buffers[n].size for n in hidden)
+    claimed = replace(made, bound=bound, pools=(replace(made.pools[0], bound=bound),), certificates=())
+    looks = 0
+
+    def stopped() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > 1000
+
+    shown = prove(problem, claimed, stopped)
+    assert shown.text is not None
+    assert len(shown.text.splitlines()) == 5
+    assert check_proof(problem, shown.text).height == bound - 1

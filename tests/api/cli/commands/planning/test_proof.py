@@ -141,9 +141,10 @@ def test_without_a_proof_in_time_the_plan_is_printed_and_no_proof_written(
     (tmp_path / "problem.json").write_bytes(write_problem(TIGHT))
     monkeypatch.setattr("api.cli.commands.planning.proof.prove", lambda *_: PlanProof(24, None, NoProof.TIME))
     files = (str(tmp_path / "problem.json"), "-o", str(tmp_path / "plan.json"), "--proof", str(tmp_path / "proof"))
-    done = CliRunner().invoke(app, ["plan", *files], obj=time.monotonic())
-    assert done.exit_code == 4
-    assert done.stderr == "no proof: it was not found in time\n"
+    for more in ([], ["--quiet"]):
+        done = CliRunner().invoke(app, ["plan", *files, *more], obj=time.monotonic())
+        assert done.exit_code == 4
+        assert done.stderr == "no proof: it was not found in time\n"
     assert (tmp_path / "proof").read_bytes() == b"what was there"
     assert read_plan((tmp_path / "plan.json").read_bytes()).placements
 
