@@ -15,11 +15,12 @@ from ...model.plan import Plan
 from ...model.problem import BufferId, Problem
 from .answer import Behind, PoolPeak
 from .apart import Apart
-from .expression import LIMIT, Values, ceildiv, largest, number
+from .expression import LIMIT, Expression, Values, largest
+from .intervals import Box, bounds
+from .normal import alternatives, quotient
 from .polynomial import (
     Polynomial,
     above_all,
-    alternatives,
     constant,
     envelope,
     expression,
@@ -27,7 +28,7 @@ from .polynomial import (
     never_below,
     plus,
 )
-from .ranges import bounds, greatest
+from .ranges import greatest
 from .shaped import ShapedProblem
 
 MOST_BUFFERS = 20_000
@@ -163,7 +164,7 @@ class Closed:
         self._problem, self._plan, self._is_over = problem, plan, is_over
         self._order, self._after = order
         self._steps = alignments(problem.largest, plan)
-        self._sizes = [alternatives(size) for size in problem.sizes]
+        self._sizes = _forms_of(problem.sizes, problem.symbols)
         self._sums: dict[int, list[Polynomial]] = {}
         self._exact: dict[int, bool] = {}
         self._last: dict[str, list[int]] = {}
@@ -183,7 +184,7 @@ class Closed:
             exact = exact and self._exact[j]
             for offset in self._sums[j]:
                 for size in self._sizes[j]:
-                    behind, is_exact = _aligned(offset, size, step)
+                    behind, is_exact = _aligned(offset, size, step, self._problem.symbols)
                     found.append(behind)
                     exact = exact and is_exact
         kept, is_all = self._kept(found)
@@ -238,12 +239,18 @@ class Closed:
         return PoolPeak(pool.name, pool.size, peak, exact)
 
 
-def _aligned(offset: Polynomial, size: Polynomial, step: int) -> tuple[Polynomial, bool]:
+def _forms_of(sizes: Sequence[Expression], box: Box) -> list[list[Polynomial]]:
+    """Return the normal forms of the sizes; equal expressions are often one object, worked out once."""
+    known = {id(size): size for size in sizes}
+    forms = {key: alternatives(size, box) for key, size in in_time(known.items(), PREPARING)}
+    return [forms[id(size)] for size in sizes]
+
+
+def _aligned(offset: Polynomial, size: Polynomial, step: int, box: Box) -> tuple[Polynomial, bool]:
     """Return the next multiple behind, and whether it is exact or possibly too large."""
     end = plus(offset, size)
     if step == 1 or is_multiple(end, step):
         return end, True
     if is_multiple(offset, step):
-        quotient = ceildiv(expression(size), number(step))
-        return plus(offset, {((quotient, 1),): step}), True
+        return plus(offset, quotient(size, constant(step), box), step), True
     return plus(end, constant(step - 1)), False

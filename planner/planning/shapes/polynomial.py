@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ...model.deadline import PREPARING, tick
 from .expression import Expression, Kind, Values, number, times, total
-from .ranges import Box, bounds
+from .intervals import Box, bounds
 
 Atom: TypeAlias = Expression
 Powers: TypeAlias = tuple[tuple[Atom, int], ...]
@@ -23,7 +23,8 @@ Powers: TypeAlias = tuple[tuple[Atom, int], ...]
 Rational: TypeAlias = int | Fraction
 Polynomial: TypeAlias = Mapping[Powers, Rational]
 
-MOST_ALTERNATIVES = 16
+MOST_TERMS = 4096
+"""The most products of terms that are multiplied out; beyond, a product is an atom."""
 MOST_BOXES = 32
 
 
@@ -59,21 +60,6 @@ def _joined(p: Powers, q: Powers) -> Powers:
     return tuple(sorted(count.items(), key=lambda item: str(item[0])))
 
 
-def alternatives(made: Expression) -> list[dict[Powers, Rational]]:
-    """Return polynomials whose maximum always equals the expression."""
-    if made.kind is Kind.MAX:
-        found = [each for part in made.parts for each in alternatives(part)]
-        return found if len(found) <= MOST_ALTERNATIVES else [atom(made)]
-    if made.kind is Kind.SUM:
-        sums: list[dict[Powers, Rational]] = [{}]
-        for part in made.parts:
-            sums = [plus(a, b) for a, b in product(sums, alternatives(part))]
-            if len(sums) > MOST_ALTERNATIVES:
-                return [atom(made)]
-        return sums
-    return [polynomial(made)]
-
-
 def polynomial(made: Expression) -> dict[Powers, Rational]:
     """Return the expression as one sum of products of atoms."""
     match made.kind:
@@ -87,7 +73,10 @@ def polynomial(made: Expression) -> dict[Powers, Rational]:
         case Kind.PRODUCT:
             found = constant(1)
             for part in made.parts:
-                found = multiplied(found, polynomial(part))
+                factor = polynomial(part)
+                if len(found) * len(factor) > MOST_TERMS:
+                    return {((made, 1),): 1}
+                found = multiplied(found, factor)
             return found
         case _:
             return atom(made)

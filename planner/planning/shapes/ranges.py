@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number, times
-
-Box: TypeAlias = Mapping[str, tuple[int, int]]
-"""The least and the greatest value of each symbol."""
+from .intervals import Box, bounds, of_parts
+from .normal import normal
 
 MOST_EFFORT = 500_000
 """The parts of expressions that may be examined beyond the first box of each."""
@@ -34,37 +32,6 @@ class Extreme(NamedTuple):
         return f"{self.value} where {values_text(self.at)}" if self.at else f"{self.value}"
 
 
-def bounds(made: Expression, box: Box) -> tuple[int, int]:
-    """Return two values that enclose it; not always the tightest."""
-    match made.kind:
-        case Kind.NUMBER:
-            return made.value, made.value
-        case Kind.SYMBOL:
-            return box[made.name]
-    return _of_parts(made, [bounds(part, box) for part in made.parts])
-
-
-def _of_parts(made: Expression, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the bounds of a node, from the bounds of its children."""
-    match made.kind:
-        case Kind.SUM:
-            return sum(low for low, _ in parts), sum(high for _, high in parts)
-        case Kind.PRODUCT:
-            low, high = parts[0]
-            for a, b in parts[1:]:
-                ends = (low * a, low * b, high * a, high * b)
-                low, high = min(ends), max(ends)
-            return low, high
-        case Kind.MAX:
-            return max(low for low, _ in parts), max(high for _, high in parts)
-        case Kind.MIN:
-            return min(low for low, _ in parts), min(high for _, high in parts)
-        case _:
-            (low, high), (least, most) = parts
-            quotients = [-(-a // b) for a in (low, high) for b in (max(least, 1), max(most, 1))]
-            return min(quotients), max(quotients)
-
-
 def greatest(made: Expression, box: Box, effort: Effort | None = None) -> Extreme | None:
     """Return the greatest value; None if too many boxes would have to be examined."""
     named = made.symbols()
@@ -79,7 +46,7 @@ def least(made: Expression, box: Box, effort: Effort | None = None) -> Extreme |
 
 def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -> Extreme | None:
     best: Extreme | None = None
-    count, parts = 0, parts_of(made)
+    forms, count, parts = [made], 0, parts_of(made)
     waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
     heappush(waiting, (-bounds(made, box)[1], count, box))
     while waiting:
@@ -98,12 +65,15 @@ def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -
         wide = max(part, key=lambda name: part[name][1] - part[name][0], default=None)
         if wide is None or part[wide][0] == part[wide][1]:
             continue
+        if not count:  # undecided as it is written: equal in value, and often enclosed more tightly
+            forms.append(normal(made, box))
+            parts += parts_of(forms[1])
         low, high = part[wide]
         middle = (low + high) // 2
         for half in ((low, middle), (middle + 1, high)):
             count += 1
             smaller = {**part, wide: half}
-            heappush(waiting, (-bounds(made, smaller)[1], count, smaller))
+            heappush(waiting, (-min(bounds(form, smaller)[1] for form in forms), count, smaller))
     return best
 
 
@@ -133,14 +103,17 @@ def _safe(made: Expression, box: Box, effort: Effort) -> tuple[int, int]:
     """Do this, and return its bounds."""
     found = [_safe(part, box, effort) for part in made.parts]
     if made.kind not in (Kind.SUM, Kind.PRODUCT):
-        low, high = _of_parts(made, found) if found else bounds(made, box)
+        low, high = of_parts(made, found) if found else bounds(made, box)
     else:
         low, high = found[0]
         for place, (a, b) in enumerate(found[1:], start=2):
             ends = (low + a, high + b) if made.kind is Kind.SUM else (low * a, low * b, high * a, high * b)
             low, high = min(ends), max(ends)
             if low <= -LIMIT or high >= LIMIT:
-                raise _too_large(Expression(made.kind, made.parts[:place]))
+                step = Expression(made.kind, made.parts[:place])
+                low, high = bounds(normal(step, box), box)
+                if low <= -LIMIT or high >= LIMIT:
+                    raise _too_large(step)
     if low <= -LIMIT or high >= LIMIT:
         raise _too_large(made)
     if made.kind is Kind.CEILDIV:

@@ -13,7 +13,8 @@ from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
 from .expression import LIMIT, NAME, Expression, ExpressionError, Values, number, parse
-from .ranges import Box, Effort, size_range
+from .intervals import Box
+from .ranges import Effort, size_range
 
 MOST_SYMBOLS = 16
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 from math import lcm
 from typing import TypeAlias
@@ -26,9 +25,11 @@ from ...verifying.findings import FindingKind
 from ...verifying.verify import verify
 from .answer import Behind, Mode, ShapesPlan
 from .apart import Apart
-from .expression import LIMIT, Expression, ExpressionError, Values, ceildiv, number
-from .polynomial import Polynomial, alternatives, constant, is_multiple, never_below, plus
-from .ranges import Box, bounds, size_range, values_text
+from .expression import LIMIT, Expression, ExpressionError, Kind, Values
+from .intervals import Box, bounds
+from .normal import alternatives, quotient
+from .polynomial import Polynomial, constant, is_multiple, never_below, plus, polynomial
+from .ranges import size_range, values_text
 from .shaped import ShapedProblem, require_shape
 
 Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
@@ -160,15 +161,16 @@ def _sizes(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
 
 def _expressions(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     """Check the closed expressions of the buffers' offsets, from the lowest to the highest, and of the pools' peaks."""
-    closed = {each.id: alternatives(each.offset) for each in found.behind}
-    sizes = {each.id: alternatives(each.size) for each in found.behind}
-    yield from _offsets(found, closed, sizes, problem.symbols)
-    yield from _peaks(found, closed, sizes, problem.symbols)
+    box = problem.symbols
+    closed = {each.id: _claimed(each.offset, box) for each in found.behind}
+    sizes = {each.id: alternatives(each.size, box) for each in found.behind}
+    yield from _offsets(found, closed, sizes, box)
+    yield from _peaks(found, closed, sizes, box)
     for pool, claim in zip(problem.largest.pools, found.pools, strict=True):
         if claim.size != pool.size:
             yield f"pool {echo(pool.name)} has {pool.size} bytes, not {claim.size}"
         room = LIMIT - 1 if pool.size is None else pool.size
-        if not _is_at_most(claim.peak, room, problem.symbols):
+        if not _is_at_most(claim.peak, room, box):
             yield f"pool {echo(pool.name)} has {room} bytes, which are not shown to be enough"
 
 
@@ -179,7 +181,7 @@ def _offsets(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: 
             yield f"the offset of buffer {echo(each.id)} can be negative"
         for id_ in each.after:
             for offset, size in product(closed[id_], sizes[id_]):
-                if not _is_never_below(closed[each.id], _end(offset, size, each.alignment), box):
+                if not _is_never_below(closed[each.id], _end(offset, size, each.alignment, box), box):
                     yield f"it is not shown that {each.offset} is never below the end of {echo(id_)}, behind which {echo(each.id)} lies"
 
 
@@ -190,7 +192,7 @@ def _peaks(found: ShapesPlan, closed: Alternatives, sizes: Alternatives, box: Bo
     for each in found.behind:
         if each.id in beneath:
             continue
-        peak = alternatives(peaks[each.pool])
+        peak = _claimed(peaks[each.pool], box)
         for offset, size in product(closed[each.id], sizes[each.id]):
             if not _is_never_below(peak, plus(offset, size), box):
                 yield f"it is not shown that pool {echo(each.pool)} never needs more than {peaks[each.pool]} for {echo(each.id)}"
@@ -203,7 +205,7 @@ def _is_never_below(greatest_of: Sequence[Polynomial], other: Polynomial, box: B
 
 def _is_at_most(peak: Expression, room: int, box: Box) -> bool:
     """Check by its bounds, then by each part of the maximum, then by close examination."""
-    if bounds(peak, box)[1] <= room or all(never_below(constant(room), one, box) for one in alternatives(peak)):
+    if bounds(peak, box)[1] <= room or all(never_below(constant(room), one, box) for one in _claimed(peak, box)):
         return True
     try:
         return size_range(peak, box)[1].value <= room
@@ -211,15 +213,20 @@ def _is_at_most(peak: Expression, room: int, box: Box) -> bool:
         return False
 
 
-def _end(offset: Polynomial, size: Polynomial, step: int) -> Polynomial:
+def _claimed(made: Expression, box: Box) -> list[Polynomial]:
+    """Return the parts of a closed expression, each as it is written if its normal form is more than one polynomial."""
+    parts = made.parts if made.kind is Kind.MAX else (made,)
+    forms = [(part, alternatives(part, box)) for part in parts]
+    return [found[0] if len(found) == 1 else polynomial(part) for part, found in forms]
+
+
+def _end(offset: Polynomial, size: Polynomial, step: int, box: Box) -> Polynomial:
     """Return an upper bound of the next multiple of the step at or behind the end."""
     end = plus(offset, size)
     if is_multiple(end, step):
         return end
-    if is_multiple(offset, step) and all(Fraction(c).denominator == 1 for c in size.values()):
-        from .polynomial import expression
-
-        return plus(offset, {((ceildiv(expression(size), number(step)), 1),): step})
+    if is_multiple(offset, step):
+        return plus(offset, quotient(size, constant(step), box), step)
     return plus(end, constant(step - 1))
 
 

@@ -8,8 +8,9 @@ from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from ....planning.shapes.expression import LIMIT, Expression, ExpressionError, Kind, ceildiv, number, symbol
+from ....planning.shapes.intervals import Box, bounds
 from ....planning.shapes.polynomial import Polynomial, Powers, constant, expression, multiplied, plus, polynomial
-from ....planning.shapes.ranges import Box, bounds, parts_of
+from ....planning.shapes.ranges import parts_of
 
 MOST_PARTS = 64
 """The most parts of one dimension; a size is the product of several."""

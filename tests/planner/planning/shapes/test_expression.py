@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from planner.planning.shapes.expression import Expression, ExpressionError, parse
-from planner.planning.shapes.ranges import Effort, bounds, greatest, least, size_range
+from planner.planning.shapes.intervals import bounds
+from planner.planning.shapes.ranges import Effort, greatest, least, size_range
 
 NAMES = ("n", "m")
 BOX = {"n": (0, 6), "m": (1, 5)}

@@ -13,7 +13,7 @@ from ..dims import Dim, Shape
 from ..model import Constant, Node
 
 if TYPE_CHECKING:
-    from .....planning.shapes.ranges import Box
+    from .....planning.shapes.intervals import Box
 
     Values = Any
     """An array of objects: numbers and expressions."""
