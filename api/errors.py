@@ -92,12 +92,13 @@ class Refusal(Exception):
 
 
 def status_of(code: Code) -> int:
-    """Return 400 for bytes that are no document, 413 if time ran out, 503 for solvers that broke, 422 for unusable input."""
+    """Return 400 for bytes that are no document, 413 if time ran out, 503 for solvers that broke and plans that are withheld, 422 for unusable input."""
     if code in MALFORMED:
         return HTTPStatus.BAD_REQUEST
     if code is Code.OUT_OF_TIME:
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    return HTTPStatus.SERVICE_UNAVAILABLE if code is Code.SOLVER_FAILED else HTTPStatus.UNPROCESSABLE_ENTITY
+    broken = code in (Code.SOLVER_FAILED, Code.PLAN_WITHHELD)
+    return HTTPStatus.SERVICE_UNAVAILABLE if broken else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def refused(error: PlannerError) -> Refusal:

@@ -45,6 +45,7 @@ class Code(StrEnum):
     SOLVER_FAILED = "solver_failed"
     INFEASIBLE = "infeasible"
     NO_PLAN_FOUND = "no_plan_found"
+    PLAN_WITHHELD = "plan_withheld"
     OUT_OF_TIME = "out_of_time"
 
 
@@ -92,6 +93,10 @@ class NoPlan(PlannerError):
         self.answer = answer
         """The Plan without placements: its status, why the run stopped, and what is missing."""
         super().__init__(finding)
+
+
+class PlanWithheld(PlannerError):
+    """What was made failed its verification: a fault of memplan itself."""
 
 
 MAX_FINDINGS = 20

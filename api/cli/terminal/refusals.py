@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from planner.model.deadline import OutOfTime, time_limit
-from planner.model.errors import MAX_FINDINGS, Code, Finding, PlannerError
+from planner.model.errors import MAX_FINDINGS, Code, Finding, NoPlan, PlannerError, PlanWithheld
 
 from ..exit_codes import ExitCode
 from .standard_output import print_json
@@ -23,12 +23,19 @@ ARGUMENTS = ("kind",)
 
 @contextmanager
 def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
-    """Report a PlannerError from the block as being about `source`, and exit with 2; with 4 if only time was short."""
+    """Report a PlannerError from the block as being about `source`, and exit with 2; with another code if the input is not at fault."""
     try:
         yield
     except PlannerError as error:
         report(error.findings, error.more, source, as_json=as_json)
-        raise typer.Exit(ExitCode.UNKNOWN if isinstance(error, OutOfTime) else ExitCode.BAD_INPUT) from None
+        raise typer.Exit(_exit_code(error)) from None
+
+
+def _exit_code(error: PlannerError) -> ExitCode:
+    """Return 3 if it is proven that nothing fits, 4 if there is no answer, 2 otherwise."""
+    if isinstance(error, NoPlan) and error.findings[0].code is Code.INFEASIBLE:
+        return ExitCode.INFEASIBLE
+    return ExitCode.UNKNOWN if isinstance(error, OutOfTime | NoPlan | PlanWithheld) else ExitCode.BAD_INPUT
 
 
 @contextmanager

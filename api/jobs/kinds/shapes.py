@@ -28,8 +28,8 @@ from planner.planning.shapes import (
     plan_at,
     plan_shapes,
     planned_shapes,
+    require_right,
     shape_name,
-    verify_shapes,
 )
 from planner.planning.shapes.expression import NAME, Values
 from planner.planning.shapes.modes import MOST_SHAPES
@@ -105,7 +105,7 @@ class ShapesKind(Kind):
                 start=start.values(),
             )
             finish()
-            _require_right(problem, found, instructions)
+            require_right(planned_shapes(problem, instructions.options), found)
         return _described(problem, found, instructions, line.cancelled())
 
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
@@ -131,13 +131,6 @@ class ShapesKind(Kind):
         shown = ("format", "mode", "symbols", "exact", "shapes", "warnings")
         arena = None if found.plan is None else found.plan.peak
         return json.dumps({"arena": arena, **{name: document[name] for name in shown}}).encode("ascii")
-
-
-def _require_right(problem: ShapedProblem, found: ShapesPlan, instructions: Instructions) -> None:
-    wrong = verify_shapes(planned_shapes(problem, instructions.options), found)
-    if wrong:
-        text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
-        raise Refusal(503, HttpCode.NO_PLAN, text)
 
 
 def _described(problem: ShapedProblem, found: ShapesPlan, instructions: Instructions, is_cancelled: bool) -> Answer:

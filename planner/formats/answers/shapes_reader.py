@@ -108,7 +108,8 @@ def read_shapes_plan_json(data: bytes) -> ShapesPlan:
     report.raise_if_any()
     rows = tuple(Row(row["at"], row["used"], row["optimum"], row["bound"]) for row in document["shapes"])
     plan = _plan(document["plan"]) if "plan" in document else None
-    return ShapesPlan(mode, symbols, document["problem_digest"], plan, behind, pools, rows, document["exact"])
+    notes = tuple(document.get("warnings", ()))
+    return ShapesPlan(mode, symbols, document["problem_digest"], plan, behind, pools, rows, document["exact"], notes)
 
 
 def _behind(each: BehindWire, i: int, symbols: Collection[str], report: Report) -> Behind:

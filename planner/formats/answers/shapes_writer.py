@@ -15,7 +15,7 @@ from .plan_writer import write_plan_json
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
     """Return the plan as JSON, with its C functions if `c` is set."""
     more: dict[str, Any] = {"c": c.decode("utf-8")} if c is not None else {}
-    fields = {**shapes_plan_fields(found), **more, "warnings": list(warnings)}
+    fields = {**shapes_plan_fields(found), **more, "warnings": [*warnings, *found.notes]}
     return document(fields, listed=("buffers", "pools", "shapes"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .answer import Behind, Mode, PoolPeak, Row, ShapesPlan
 from .c_source import c_source
 from .expression import Expression, ExpressionError, parse
+from .missing import require_right
 from .modes import parse_shape, plan_at, plan_shapes, planned_shapes, shape_name
 from .shaped import ShapedProblem, shaped, usual_shapes
 from .verify import verify_shapes
@@ -24,6 +25,7 @@ __all__ = [
     "plan_at",
     "plan_shapes",
     "planned_shapes",
+    "require_right",
     "shape_name",
     "shaped",
     "usual_shapes",

@@ -76,6 +76,8 @@ class ShapesPlan:
     """The shapes that were examined; for a list of shapes, that list."""
     exact: bool
     """For fixed offsets: proven that no fixed offsets take less. For expressions: every expression equals its offset."""
+    notes: tuple[str, ...] = ()
+    """What was not found on the way, and why: plans of single shapes for which time did not suffice, or on which a solver failed."""
 
     def pool_of(self) -> dict[BufferId, str]:
         """Return each buffer's pool, which is the same for every shape."""

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from ...facts.digest import digest
 from ...facts.sweep import VERIFYING
 from ...facts.variants import require_nothing_to_choose
-from ...model.deadline import look, time_limit
-from ...model.errors import BadInput, CannotSolve, Code, Finding, NoPlan, echo
+from ...model.deadline import OutOfTime, look, time_limit
+from ...model.errors import BadInput, CannotSolve, Code, Finding, echo
 from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.objective import term_value
@@ -26,11 +26,14 @@ from ..placing.shared_limits import SharedLimits
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
 from .expression import Values
+from .missing import Found, failed_on_one, failures, notes_on, require_plan
 from .order import Closed, conflicts, order_of, require_plain, used
 from .shaped import ShapedProblem, require_shape, usual_shapes
 from .zero_sizes import for_all_at_once
 
 MOST_SHAPES = 4096
+
+TOGETHER = "offsets at which buffers that are never there together may share addresses"
 
 OnShape: TypeAlias = Callable[[Values, Plan], None]
 """Receives each shape with the best plan for it alone, once that is made."""
@@ -84,16 +87,29 @@ def _planned(
     share = SharedLimits(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
-    best: list[Plan] = []
+    best: list[Found] = []
     for values in listed:
         if best and share.is_overrun():  # one plan is needed; the others are worth only the time that is left
             break
-        best.append(share.plan(problem.at(values)))
-        if on_shape is not None:
+        best.append(_alone(problem.at(values), share))
+        if on_shape is not None and isinstance(best[-1], Plan):
             on_shape(values, best[-1])
-    if mode is Mode.EXPRESSIONS:
-        return _expressions(problem, listed, best, share)
-    return _fixed(problem, mode, listed, best, share)
+    found = (
+        _expressions(problem, listed, best, share)
+        if mode is Mode.EXPRESSIONS
+        else _fixed(problem, mode, listed, best, share)
+    )
+    return replace(found, notes=(*notes_on(listed, best), *found.notes))
+
+
+def _alone(problem: Problem, share: SharedLimits) -> Found:
+    """Return the best plan for one shape, or why there is none although the others may have one."""
+    try:
+        return share.plan(problem)
+    except (OutOfTime, CannotSolve) as error:
+        if share.is_over() or not failed_on_one(error):
+            raise
+        return error
 
 
 def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
@@ -102,13 +118,15 @@ def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
     return replace(problem, largest=largest)
 
 
-def _row(values: Values, taken: int, best: Plan | None) -> Row:
+def _row(values: Values, taken: int, best: Found | None) -> Row:
     """Return the row of a shape; None is the plan of one for which there was no time."""
-    return Row(dict(values), taken, None, 0) if best is None else Row(dict(values), taken, best.peak, best.bound)
+    return (
+        Row(dict(values), taken, best.peak, best.bound) if isinstance(best, Plan) else Row(dict(values), taken, None, 0)
+    )
 
 
 def _fixed(
-    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Plan], share: SharedLimits
+    problem: ShapedProblem, mode: Mode, shapes: Sequence[Values], best: Sequence[Found], share: SharedLimits
 ) -> ShapesPlan:
     """Return fixed offsets."""
     target = problem.largest
@@ -116,11 +134,14 @@ def _fixed(
         target = _largest_of(problem, shapes)
     made = share.plan(target)
     exact = made.status is PlanStatus.OPTIMAL
+    notes = () if made.status.has_plan else failures(made)
     if mode is Mode.BUCKETS and any(0 in problem.sizes_at(values) for values in shapes):
         together = for_all_at_once(target, [problem.at(values) for values in shapes], share.next())
         exact = together is not None and together.status is PlanStatus.OPTIMAL
-        made = made if together is None or not together.status.has_plan else together
-    _require_plan(made)
+        if together is not None:
+            notes += tuple(f"{TOGETHER}: {text}" for text in failures(together))
+            made = together if together.status.has_plan or not made.status.has_plan else made
+    require_plan(made)
     rows = []
     for values, own in zip_longest(shapes, best):
         look(VERIFYING)
@@ -129,7 +150,7 @@ def _fixed(
             if size:
                 peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + size)
         rows.append(_row(values, sum(peaks.values()), own))
-    return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact)
+    return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact, notes)
 
 
 def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
@@ -142,51 +163,40 @@ def _largest_of(problem: ShapedProblem, shapes: Sequence[Values]) -> Problem:
 
 
 def _expressions(
-    problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Plan], share: SharedLimits
+    problem: ShapedProblem, shapes: Sequence[Values], best: Sequence[Found], share: SharedLimits
 ) -> ShapesPlan:
     """Use the order of the plan whose worst shape is closest to the best plan for it alone."""
     apart = conflicts(problem.largest)
     found: list[tuple[Fraction, Fraction, int]] = []
     orders = {}
     taken: dict[int, list[int]] = {}
-    for number, each in enumerate(best):
-        if not each.status.has_plan or (
-            found and share.is_over()
-        ):  # one order is needed; finding the best one is worth only the time that is left
-            continue
-        orders[number] = order_of(each, apart)
-        taken[number] = [sum(used(problem, each, orders[number], values).values()) for values in shapes]
-        ratios = [Fraction(peak, max(own.peak or own.bound, 1)) for peak, own in zip(taken[number], best, strict=False)]
-        found.append((max(ratios), sum(ratios, Fraction(0)), number))
+    plans = {number: each for number, each in enumerate(best) if isinstance(each, Plan) and each.status.has_plan}
+    least = [(each.peak or each.bound) if isinstance(each, Plan) else 0 for each in best]
+    for number, own in plans.items():
+        if found and share.is_over():  # one order is needed; finding the best one is worth only the time that is left
+            break
+        orders[number] = order_of(own, apart)
+        taken[number] = [sum(used(problem, own, orders[number], values).values()) for values in shapes]
+        ratios = [Fraction(peak, bytes_) for peak, bytes_ in zip(taken[number], least, strict=False) if bytes_]
+        found.append((max(ratios, default=Fraction(1)), sum(ratios, Fraction(0)), number))
     if not found:
-        _require_plan(best[-1])
+        for values, failed in zip(shapes, best, strict=False):
+            require_plan(failed, values)
         raise AssertionError("a plan without placements was let through")
     refusal: CannotSolve | None = None
     for _, _, number in sorted(found):
-        closed = Closed(problem, best[number], orders[number], share.is_over)
+        closed = Closed(problem, plans[number], orders[number], share.is_over)
         try:
             pools = closed.pools()
         except CannotSolve as error:
             refusal = refusal or error
             continue
         behind = closed.behind()
-        rows = tuple(_row(values, peak, own) for values, peak, own in zip_longest(shapes, taken[number], best))
+        rows = tuple(_row(values, peak, alone) for values, peak, alone in zip_longest(shapes, taken[number], best))
         exact = all(each.exact for each in behind) and all(each.exact for each in pools)
         return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
     assert refusal is not None
     raise refusal
-
-
-def _require_plan(made: Plan) -> None:
-    if made.status.has_plan:
-        return
-    code = Code.INFEASIBLE if made.status is PlanStatus.INFEASIBLE else Code.NO_PLAN_FOUND
-    text = (
-        made.shortage.message
-        if made.shortage is not None
-        else "neither a plan nor a proof that there is none was found"
-    )
-    raise NoPlan(Finding(code, "", text), made)
 
 
 def parse_shape(text: str) -> dict[str, int]:

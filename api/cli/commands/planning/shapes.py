@@ -12,7 +12,7 @@ from planner.formats.answers.shapes_writer import write_shapes_plan
 from planner.formats.tables.plans import JSON_ENDINGS, require_ending
 from planner.model.deadline import finish, time_limit
 from planner.planning.options.options import Options, bad_option
-from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, verify_shapes
+from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, require_right
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
@@ -20,7 +20,7 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, prints_json
-from ...terminal.text import is_terminal, say, say_warnings, visible
+from ...terminal.text import is_terminal, say_warnings
 
 DRAWN = "the option --plot draws what the plan takes"
 
@@ -57,12 +57,8 @@ def run(request: Request, options: Options) -> ExitCode:
         with time_limit(options.time_limit, begun):
             found = plan_shapes(problem, Mode(request.mode), shapes, options, begun=begun)
             finish()
-            wrong = verify_shapes(planned_shapes(problem, options), found)
-        if wrong:
-            say(
-                f"error: the plan that was made failed verification and is withheld: {visible(wrong[0])}; please report it"
-            )
-            return ExitCode.UNKNOWN
+            require_right(planned_shapes(problem, options), found)
+        say_warnings(found.notes)
         _write(request, found, plot, [buffer.id for buffer in problem.largest.buffers], problem.largest.name)
         if request.prints_json:
             print_document(write_shapes_plan(found))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from api.cli.commands.planning import shapes
 from api.cli.exit_codes import ExitCode
@@ -96,5 +97,14 @@ def test_a_plan_with_other_sizes_of_memory_is_verified(
         return replace(found, behind=tuple(replace(each, after=()) for each in found.behind))
 
     monkeypatch.setattr(shapes, "plan_shapes", wrong)
-    assert shapes.run(request, options) is ExitCode.UNKNOWN
-    assert "failed verification and is withheld" in capsys.readouterr().err
+    with pytest.raises(typer.Exit) as ended:
+        shapes.run(request, options)
+    assert ended.value.exit_code == ExitCode.UNKNOWN
+    [error] = json.loads(capsys.readouterr().out)["errors"]
+    assert error["code"] == "plan_withheld"
+    assert "failed verification and is withheld" in error["message"]
+
+
+def test_nothing_that_fits_is_no_fault_of_the_input() -> None:
+    done = run("shapes", PREFILL, "--mode", "maximum", "--at", "n=16", "--capacity", "1000", "--json")
+    assert (done.returncode, json.loads(done.stdout)["errors"][0]["code"]) == (3, "infeasible")

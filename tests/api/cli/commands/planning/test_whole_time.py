@@ -28,7 +28,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("no time limit holds here")
 
     monkeypatch.setattr(nested, "nested_plan", work)
-    monkeypatch.setattr(shapes, "verify_shapes", work)
+    monkeypatch.setattr(shapes, "require_right", work)
 
 
 @pytest.mark.usefixtures("late")
