@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .kinds import KINDS, Kind, generate
+from .kinds import KINDS, Kind, generate, generate_shaped
 from .networks.shaped_transformer import shaped_transformer
 from .request import Request
 
-__all__ = ["KINDS", "Kind", "Request", "generate", "shaped_transformer"]
+__all__ = ["KINDS", "Kind", "Request", "generate", "generate_shaped", "shaped_transformer"]

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from ..model.errors import echo
 from ..model.problem import Lifetimes, Pool, Problem
 from ..planning.options.options import GREATEST, bad_option
+from ..planning.shapes import ShapedProblem, shaped
 from . import memories, packing, rectangles, variants
-from .networks import training
+from .networks import shaped_transformer, training
 from .networks.convnet import convnet
 from .networks.recurrent import recurrent
 from .networks.transformer import transformer
@@ -21,6 +22,7 @@ from .request import Request, Sketch, largest_live_sum
 
 MOST_BUFFERS = 10_000_000
 LARGEST_PARAMETER = 1 << 40
+LONGEST = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,16 @@ KINDS: dict[str, Kind] = {
         {"height": packing.HEIGHT},
     ),
     "transformer": Kind("attention, feed-forward layers, mixtures of experts", transformer),
+    "prefill": Kind(
+        "a transformer that reads a prompt of n tokens, 1 to `longest`: sizes depend on n",
+        shaped_transformer.prefill,
+        {"longest": LONGEST},
+    ),
+    "decode": Kind(
+        "a transformer that makes one more token after n, 1 to `longest`: sizes depend on n",
+        shaped_transformer.decode,
+        {"longest": LONGEST},
+    ),
     "convnet": Kind("residual, inverted, branching and dense blocks of convolutions", convnet),
     "unet": Kind("long skips that nest", unet),
     "recurrent": Kind("unrolled in both directions: long chains", recurrent),
@@ -92,17 +104,26 @@ def check_kind(kind: str) -> None:
 
 
 def generate(kind: str, request: Request) -> Problem:
-    """Return the problem of this kind, size and seed. Raises BadInput for an unknown kind or parameter."""
+    """Return the problem of this kind, size and seed, with the largest sizes. Raises BadInput for an unknown kind or parameter."""
+    return generate_shaped(kind, request).largest
+
+
+def generate_shaped(kind: str, request: Request) -> ShapedProblem:
+    """Return the same with sizes that may depend on symbols; most kinds have none."""
     check_kind(kind)
     request = _complete(kind, request)
     sketch = KINDS[kind].make(request)
+    made = None
+    if sketch.symbols:
+        made = shaped(Problem(sketch.buffers), sketch.symbols, sketch.sizes)
+        sketch = replace(sketch, buffers=tuple(made.largest.buffers))
     known = largest_live_sum(sketch.buffers) if sketch.optimum is None else sketch.optimum
     words = [kind, f"n={request.buffers}", f"seed={request.seed}"]
     if request.alignment != 1:
         words.append(f"alignment={request.alignment}")
     words += [f"{name}={value}" for name, value in request.parameters.items()]
     words.append(f"{'bound' if sketch.optimum is None else 'optimum'}={known}")
-    return Problem(
+    problem = Problem(
         sketch.buffers,
         sketch.pools or (Pool("arena", alignment=request.alignment),),
         terms=sketch.terms,
@@ -110,6 +131,7 @@ def generate(kind: str, request: Request) -> Problem:
         lifetimes=Lifetimes.HALF_OPEN,
         variants=sketch.variants,
     )
+    return ShapedProblem(problem, {}, ()) if made is None else replace(made, largest=problem)
 
 
 def _complete(kind: str, request: Request) -> Request:

@@ -43,6 +43,10 @@ class Sketch:
     """None: one unlimited arena."""
     terms: tuple[Term, ...] = DEFAULT_TERMS
     variants: Variants | None = None
+    symbols: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The range of each symbol on which sizes depend."""
+    sizes: Mapping[int | str, str] = field(default_factory=dict)
+    """The sizes of such buffers, as expressions."""
     optimum: int | None = None
     """The smallest possible peak, if the construction determines it."""
 

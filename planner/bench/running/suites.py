@@ -23,7 +23,11 @@ _CHOICES = ("pools", "offload", "memories", "hot", "pool_packing")
 SUITES: dict[str, Suite] = {
     # one of each kind, in seconds
     "smoke": (
-        *(one for kind in ("random", "packing", *_GRAPHS, "pangu") for one in _each(kind, (60,), (1,))),
+        *(
+            one
+            for kind in ("random", "packing", *_GRAPHS, "prefill", "decode", "pangu")
+            for one in _each(kind, (60,), (1,))
+        ),
         *_each("convnet", (60,), (2,), alignment=64),
         *(one for kind in (*_CHOICES, "variants") for one in _each(kind, (20,), (1,))),
     ),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from planner import BadInput, Options, PlanStatus, Problem, Term, plan
 from planner.bench.running.known import Known
 from planner.checks import require_sound
 from planner.facts.digest import digest
-from planner.formats import read_problem, write_problem
-from planner.generate import KINDS, Request, generate
+from planner.formats import read_problem, read_shaped, write_problem, write_shaped
+from planner.generate import KINDS, Request, generate, generate_shaped
+from planner.planning.shapes import Mode, plan_shapes, verify_shapes
 
 DIGESTS = {
     "random": "a586457419d88337c8092a000725e0c053ee2f845145df1aad107be10b7ce01e",
     "packing": "446ec59b19ed0699d9f5816ea2a7ee3db03d4b81a648b5a917df7872e59dbd26",
     "transformer": "01f2cb5b44d63b904c90fac314959e1103babd82205a064372111ac4ed21bf0a",
+    "prefill": "900892da772fae8ca09c36fd045c037c7cfc9bbdd9bd1f13ef873042a1845e86",
+    "decode": "7529d1a84b0af732265a3e1988ab6bac6f4ed59109ec6b5f89fb7add2cc123f4",
     "convnet": "a0dc4ec5b14ce39c73fd05e755bc06e60f1a4bf2b1bc6fd4eb0296822331094b",
     "unet": "ea3ab490087c4dbd623efdc784699ab592b6b34d4bc775f7ee17d526f71322d8",
     "recurrent": "7d3927faf16b579984cb1fd5096319b4a9859d7467496552f07ab53f474a39b8",
@@ -65,6 +70,26 @@ def test_facts_in_the_name_agree_with_a_plan(kind: str) -> None:
     made = plan(problem, Options(solver="greedy"))
     assert made.status in (PlanStatus.OPTIMAL, PlanStatus.FEASIBLE)
     assert known.contradiction(made, None) is None
+
+
+@pytest.mark.parametrize("kind", ["prefill", "decode"])
+@pytest.mark.parametrize("count", [0, 1, 17, 40])
+def test_sizes_of_a_transformer_depend_on_the_tokens(kind: str, count: int) -> None:
+    made = generate_shaped(kind, Request(count, 3, 16, {"longest": 64}))
+    assert made.largest == generate(kind, Request(count, 3, 16, {"longest": 64}))
+    assert made.largest == replace(made.at({"n": 64}), name=made.largest.name)
+    assert read_shaped(write_shaped(made)) == (made, ())
+    if count < 17:
+        return
+    found = plan_shapes(made, Mode.EXPRESSIONS, [{"n": 1}, {"n": 64}], Options(time_limit=60, workers=1))
+    assert verify_shapes(made, found) == ()
+    one, all_ = (sum(b.size for b in made.at({"n": n}).buffers) for n in (1, 64))
+    assert 8 * one < all_ or kind == "decode"
+
+
+def test_a_transformer_of_too_many_tokens_is_refused() -> None:
+    with pytest.raises(BadInput, match="longest=1048577 is out of range"):
+        generate("prefill", Request(10, parameters={"longest": 1_048_577}))
 
 
 @pytest.mark.parametrize("alignment", [1, 3, 4096])

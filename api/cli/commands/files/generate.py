@@ -7,16 +7,18 @@ from pathlib import PurePath
 
 import typer
 
+from planner.formats import write_shaped
 from planner.formats.tables.format import Format
 from planner.formats.tables.plans import require_ending
 from planner.formats.tables.problems import USUAL, written
-from planner.generate import Request, generate
+from planner.generate import Request, generate_shaped
 from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
+from ...terminal.text import say_warnings
 from .convert import target
 
 
@@ -34,7 +36,10 @@ def run(kind: str, request: Request, out: str) -> None:
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
-        data = row.write(generate(kind, request))
+        made = generate_shaped(kind, request)
+        if made.symbols and row.name != USUAL:
+            say_warnings([f"{row.name} has no symbols: these are the largest sizes"])
+        data = write_shaped(made) if made.symbols and row.name == USUAL else row.write(made.largest)
         if out == STANDARD_OUTPUT:
             write_out(data)
         else:
