@@ -137,6 +137,8 @@ class Run:
     machine: dict[str, str | int] = field(default_factory=dict)
     work: int | None = field(default=None, compare=False)
     """The work that the solvers counted; not written to files."""
+    repeats: bool = field(default=False, compare=False)
+    """Of a run with a start: with the same start, another would end with the same answer. Not written to files."""
 
 
 class ChoiceGoal(StrEnum):

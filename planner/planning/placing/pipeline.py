@@ -93,7 +93,9 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         try:
             made = self.solve(known, limits, watch)
             if start is not None:
+                repeats = made.reproducible
                 made = self._with_start(start, made, used=known is not None)
+                made = replace(made, run=replace(made.run, repeats=repeats))
             return self._finished(made, tuple(watch.trace))
         except SolverError as refusal:
             raise cannot_solve(refusal) from refusal
@@ -129,7 +131,7 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         return self._with_run(made, trace)
 
     def _with_run(self, made: Answer, trace: tuple[TracePoint, ...]) -> Answer:
-        return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine(), made.run.work))
+        return replace(made, run=Run(round(self.clock.seconds, 6), trace, machine(), made.run.work, made.run.repeats))
 
     def _withdrawn(self, made: Answer, findings: Sequence[AnswerFinding]) -> Answer:
         """Return the answer without its claims, if only these are wrong; otherwise an unknown answer."""

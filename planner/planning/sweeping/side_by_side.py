@@ -19,8 +19,8 @@ from ..options.options import Options
 from ..placing.solving import plan
 from ..placing.watching import Cancelled
 
-Request: TypeAlias = tuple[Problem, Options]
-"""A problem, and how to plan it."""
+Request: TypeAlias = tuple[Problem, Options, Plan | None]
+"""A problem, how to plan it, and a known plan to begin with."""
 
 Whole: TypeAlias = tuple[float | None, float]
 """The time limit of all plans together, and when that time began: on time.monotonic(), which is the same in all processes."""
@@ -36,12 +36,12 @@ class ProcessEnded(RuntimeError):
 
 def plan_request(asked: tuple[Request, Whole], send: Callable[[object], None]) -> None:
     """In such a process: send the plan, or the fault of the request."""
-    (problem, options), (limit, begun) = asked
+    (problem, options, start), (limit, begun) = asked
     try:
         with time_limit(
             inf if limit is None else limit, begun
         ):  # the plan's share is internal; that of all is promised
-            send(plan(problem, options))
+            send(plan(problem, options, start=start))
     except PlannerError as error:
         send(error)
 
@@ -71,9 +71,9 @@ class SideBySide:
         here = list(requests)
         done: list[Plan] = []
         while here and (self._is_quick or self._most == 1 or len(here) == 1):
-            problem, options = here.pop(0)
+            problem, options, start = here.pop(0)
             begun = time.monotonic()
-            done.append(plan(problem, options, cancelled=self._cancelled))
+            done.append(plan(problem, options, cancelled=self._cancelled, start=start))
             self._is_quick = self._is_quick and time.monotonic() - begun < QUICK
         return [*done, *self._in_processes(here)] if here else done
 

@@ -171,7 +171,7 @@ class _Run:
             plan = least
         else:
             known = self._known.of(one_pool, ChoiceGoal.SIZE, self._options.max_cost)
-            plan = known or self._planners.plan_all([(one_pool, self._limited(1))])[0]
+            plan = known or self._planners.plan_all([(one_pool, self._limited(1), None)])[0]
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
         self._facts.fits_not_below(pool, bound)
@@ -224,9 +224,18 @@ class _Run:
         options = self._limited(len(sound))
         if self._problem.variants is not None:
             options = replace(options, prefer=Preference.SPEED)
-        plans = self._planners.plan_all([(problem, options) for problem in sound.values()])
+        starts = {i: self._start_of(i) for i in sound}
+        plans = self._planners.plan_all([(problem, options, starts[i]) for i, problem in sound.items()])
         for i, plan in zip(sound, plans, strict=True):
+            start = starts[i]
+            if start is not None:  # which is the same in every run if it is reproducible
+                plan = replace(plan, reproducible=start.reproducible and plan.run.repeats)
             self._note(i, replace(plan, problem_digest=digest(self.problem_of(i))))
+
+    def _start_of(self, index: int) -> Plan | None:
+        """Return the best known plan that fits, from which solvers begin; choices of variants begin from none."""
+        best = None if self._problem.variants is not None else self._facts.best(self._configurations[index])
+        return None if best is None else best.plan
 
     def _note(self, index: int, plan: Plan) -> None:
         self._own[index] = plan

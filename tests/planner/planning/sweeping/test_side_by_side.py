@@ -16,7 +16,7 @@ PROBLEM = Problem(tuple(Buffer(i, 8, live=((0, 9),)) for i in range(4)), (Pool("
 
 
 def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    def long_work(problem: Problem, options: Options) -> Plan:
+    def long_work(problem: Problem, options: Options, start: Plan | None = None) -> Plan:
         worked = time.thread_time
         with monkeypatch.context() as patch:
             for seconds in (0.0, 1e6):  # more than is ever allowed after the end
@@ -27,8 +27,8 @@ def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.Monke
     monkeypatch.setattr(side_by_side, "plan", long_work)
     answers: list[object] = []
     long_ago = time.monotonic() - 1e6
-    plan_request(((PROBLEM, Options()), (3.0, long_ago)), answers.append)
-    plan_request(((PROBLEM, Options()), (None, long_ago)), answers.append)
+    plan_request(((PROBLEM, Options(), None), (3.0, long_ago)), answers.append)
+    plan_request(((PROBLEM, Options(), None), (None, long_ago)), answers.append)
     assert [type(each) for each in answers] == [OutOfTime, Plan]
 
 

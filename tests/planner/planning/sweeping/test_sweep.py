@@ -132,6 +132,24 @@ def test_no_plan_gets_more_work_with_more_processes(monkeypatch: pytest.MonkeyPa
     assert len(shares[0]) > 5
 
 
+def test_solvers_begin_with_the_best_known_plan_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[Problem, Plan]] = []
+
+    def noted(problem: Problem, options: Options, start: Plan | None = None, **rest: Any) -> Plan:
+        if start is not None:
+            given.append((problem, start))
+        return plan(problem, options, start=start, **rest)
+
+    monkeypatch.setattr("planner.planning.sweeping.side_by_side.plan", noted)
+    problem = generate("pools", Request(12, 2))
+    options = Options(time_limit=None, work_limit=200_000, workers=1)
+    assert sweep(problem, {"tcm": capacity_range(0, 600, 60)}, options, processes=1).reproducible
+    assert given
+    for asked, start in given:
+        peaks = {use.name: use.peak or 0 for use in start.pools}
+        assert all(each.size is None or peaks[each.name] <= each.size for each in asked.pools)
+
+
 def test_a_refusal_comes_back_from_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.planning.sweeping.side_by_side.QUICK", 0.0)
     problem = generate("random", Request(5, 1))
