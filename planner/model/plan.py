@@ -96,8 +96,10 @@ class PlanCertificate:
     """
     sets: tuple[tuple[tuple[BufferId, ...], int, int], ...] = ()
     """For what must be shared or moved: (buffers, numerator, denominator) for each set; the fraction is the share that counts."""
-    crowds: tuple[tuple[str, int, tuple[BufferId, ...], int, int], ...] = ()
-    """For priced room: (pool, time, buffers, numerator, denominator) for each price on being one of these in that pool; the buffers are live together."""
+    crowds: tuple[tuple[str, int, tuple[BufferId, ...], tuple[int, ...], int, int], ...] = ()
+    """For priced room: (pool, time, buffers, the votes of each, numerator, denominator) for each price on a vote of these in that pool; the buffers are
+    live together.
+    """
     held: tuple[tuple[Term, int, int, int], ...] = ()
     """For priced room of a later term: (term, most, numerator, denominator) for each price on an earlier term, which is at most so much."""
 

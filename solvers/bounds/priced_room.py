@@ -9,8 +9,8 @@ terms that do not count peaks). With prices y[p, t] >= 0 for what is live in poo
 since what is live in p at t is no more than the peak H, and the peak no more than the capacity. Good prices make overfull pools dear;
 solvers.bounds.room_prices looks for them.
 
-A crowd is a set of parts that are live together, with a price w on being one of them in p, which their classes pay as well. Below H at most N(H) of
-them fit, the smallest side by side, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
+A crowd is a set of parts that are live together, each with a number of votes, and a price w on a vote in p, which their classes pay as well. Those that
+fit below H have no more than N(H) votes together, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
 
 A later term is bounded with the earlier ones held: a price on a unit of such a term adds to c and s what it adds to the term, and the price times
 what the term is at most is taken off the sum.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import lcm
 from typing import TypeAlias
 
@@ -29,8 +30,10 @@ from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.outcome import Proof
 from .weighted_sections import Weights, homes_of_classes, weigh
 
-Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], int, int]]
-"""(pool, section, parts, numerator, denominator), as in a certificate."""
+Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]]
+"""(pool, section, parts, votes, numerator, denominator), as in a certificate."""
+MOST_VOTES = 1_000
+"""Of all members of a crowd where some have several. Nothing is gained by more, and counting them takes longer."""
 Held: TypeAlias = Sequence[tuple[Term, int, int, int]]
 """(term, most, numerator, denominator), as in a certificate."""
 
@@ -53,20 +56,20 @@ def priced_value(
     if term not in LINEAR:
         return 0
     totals, taken, of_weights = weigh(instance, weights)
-    unit = lcm(of_weights, *(crowd[4] for crowd in crowds), *(under for *_, under in held))
+    unit = lcm(of_weights, *(crowd[-1] for crowd in crowds), *(under for *_, under in held))
     counted = [(term, unit), *((earlier, over * (unit // under)) for earlier, _, over, under in held)]
     due = taken
     if unit != of_weights:
         due = {group: {p: number * (unit // of_weights) for p, number in mine.items()} for group, mine in taken.items()}
     steps: dict[int, dict[int, int]] = {}
-    for pool, _, parts, over, under in crowds:
-        price, height, here = over * (unit // under), 0, steps.setdefault(pool, {})
-        for size in sorted(int(instance.part_high[part] - instance.part_low[part]) for part in parts):
-            height += size
+    for pool, _, parts, votes, over, under in crowds:
+        price, here = over * (unit // under), steps.setdefault(pool, {})
+        sizes = [int(instance.part_high[part] - instance.part_low[part]) for part in parts]
+        for height in least_for_votes(sizes, votes):
             here[height] = here.get(height, 0) + price
-        for part in parts:
+        for part, each in zip(parts, votes, strict=True):
             paid = due.setdefault(int(instance.pool_class[instance.part_block[part]]), {})
-            paid[pool] = paid.get(pool, 0) + price
+            paid[pool] = paid.get(pool, 0) + price * each
     price_of_peaks = sum(price * peak_price(instance, each) for each, price in counted)
     bound = -sum(most * over * (unit // under) for _, most, over, under in held)
     for pool in {**totals, **steps}:
@@ -96,6 +99,30 @@ def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) 
         counted += steps[height]
         least = min(least, rise * height - counted)
     return least if capacity is None else min(least, rise * capacity - counted)
+
+
+def can_be_counted(votes: Sequence[int]) -> bool:
+    """Has each member at least one vote, and are there no more than can be counted soon?"""
+    return all(each > 0 for each in votes) and (sum(votes) <= MOST_VOTES or max(votes) == 1)
+
+
+def least_for_votes(sizes: Sequence[int], votes: Sequence[int]) -> list[int]:
+    """The least sizes, added up, of members that have one vote together, two, and so on up to all."""
+    if all(each == 1 for each in votes):
+        return list(accumulate(sorted(sizes)))
+    least = [0]
+    for size, more in zip(sizes, votes, strict=True):
+        least = with_member(least, size, more)
+    return least[1:]
+
+
+def with_member(least: list[int], size: int, votes: int) -> list[int]:
+    """The same table (from no vote on) with one more member."""
+    longer = [*least, *[least[-1] + size] * votes]
+    for count in range(1, len(longer)):
+        before = least[count - votes] if count > votes else 0
+        longer[count] = min(longer[count], before + size)
+    return longer
 
 
 def class_costs(instance: Instance, term: Term | None = None) -> dict[int, list[int]]:

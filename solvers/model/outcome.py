@@ -55,8 +55,8 @@ class Certificate:
     term: Term | None = None
     """The term that is bounded, if it is neither a pool's peak nor the objective's first term."""
     solver: str | None = None
-    crowds: tuple[tuple[int, int, tuple[int, ...], int, int], ...] = ()
-    """For priced room: (pool, section, parts, numerator, denominator), each a price on being one of these parts in that pool."""
+    crowds: tuple[tuple[int, int, tuple[int, ...], tuple[int, ...], int, int], ...] = ()
+    """For priced room: (pool, section, parts, the votes of each, numerator, denominator), each a price on a vote of these parts in that pool."""
     held: tuple[tuple[Term, int, int, int], ...] = ()
     """For a later term: (term, most, numerator, denominator), the price of an earlier term, which is at most so much; a search has no prices (0 of 1)."""
 

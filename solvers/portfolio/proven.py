@@ -106,7 +106,8 @@ class Proven:
         in_bytes = self._weights_in_bytes(found.weights, term)
         weights = tuple((pool, at, *readable(over, under)) for pool, at, over, under in in_bytes)
         crowds = tuple(
-            (pool, at, parts, *readable(over * times, under)) for pool, at, parts, over, under in found.crowds
+            (pool, at, parts, votes, *readable(over * times, under))
+            for pool, at, parts, votes, over, under in found.crowds
         )
         held = tuple(
             (earlier, most * self._unit_of(earlier), *readable(over * times, under * self._unit_of(earlier)))

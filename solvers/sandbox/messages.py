@@ -164,8 +164,8 @@ def _certificate(certificate: Certificate) -> dict[str, object]:
         "weights": [[int(x) for x in weight] for weight in certificate.weights],
         "sets": [[[int(p) for p in parts], int(n), int(d)] for parts, n, d in certificate.sets],
         "crowds": [
-            [int(pool), int(section), [int(p) for p in parts], int(n), int(d)]
-            for pool, section, parts, n, d in certificate.crowds
+            [int(pool), int(section), [int(p) for p in parts], [int(v) for v in votes], int(n), int(d)]
+            for pool, section, parts, votes, n, d in certificate.crowds
         ],
         "term": certificate.term,
         "solver": certificate.solver,
@@ -200,9 +200,9 @@ def _set(row: list[object]) -> tuple[tuple[int, ...], int, int]:
     return _numbers(parts), _number(numerator), _number(denominator)
 
 
-def _crowd(row: list[object]) -> tuple[int, int, tuple[int, ...], int, int]:
-    pool, section, parts, numerator, denominator = row
-    return _number(pool), _number(section), _numbers(parts), _number(numerator), _number(denominator)
+def _crowd(row: list[object]) -> tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]:
+    pool, section, parts, votes, numerator, denominator = row
+    return _number(pool), _number(section), _numbers(parts), _numbers(votes), _number(numerator), _number(denominator)
 
 
 def _weight(row: object) -> tuple[int, int, int, int]:

@@ -142,11 +142,15 @@ def _certificate(c: w.CertificateWire) -> PlanCertificate:
         c.get("solver"),
         None if (term := c.get("term")) is None else Term(term),
         tuple((tuple(x["buffers"]), x["numerator"], x["denominator"]) for x in c.get("sets", [])),
-        tuple(
-            (x["pool"], x["time"], tuple(x["buffers"]), x["numerator"], x["denominator"]) for x in c.get("crowds", [])
-        ),
+        tuple(_crowd(x) for x in c.get("crowds", [])),
         tuple((Term(x["term"]), x["most"], x["numerator"], x["denominator"]) for x in c.get("held", [])),
     )
+
+
+def _crowd(x: w.CrowdWire) -> tuple[str, int, tuple[int | str, ...], tuple[int, ...], int, int]:
+    buffers = tuple(x["buffers"])
+    votes = tuple(x.get("votes", [1] * len(buffers)))
+    return x["pool"], x["time"], buffers, votes, x["numerator"], x["denominator"]
 
 
 def read_shortage(s: w.ShortageWire) -> Shortage:

@@ -82,11 +82,12 @@ class SetWire(TypedDict):
 
 @with_config(STRICT)
 class CrowdWire(TypedDict):
-    """Buffers that are live together, not all of which fit into the pool, and the price of being one of those that are there."""
+    """Buffers that are live together, not all of which fit into the pool, the votes of each (one, if there are none), and the price of a vote there."""
 
     pool: Name
     time: Time
     buffers: Items[Id]
+    votes: NotRequired[Items[Annotated[int, Field(ge=1, le=1000)]]]
     numerator: int
     denominator: Annotated[int, Field(ge=1)]
 

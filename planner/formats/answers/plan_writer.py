@@ -102,8 +102,15 @@ def _lines(columns: PlacementColumns) -> Iterator[str]:
 
 def _certificate(certificate: PlanCertificate) -> str:
     crowds = [
-        {"pool": p, "time": t, "buffers": list(ids), "numerator": n, "denominator": d}
-        for p, t, ids, n, d in certificate.crowds
+        {
+            "pool": p,
+            "time": t,
+            "buffers": list(ids),
+            **({"votes": list(votes)} if any(each != 1 for each in votes) else {}),
+            "numerator": n,
+            "denominator": d,
+        }
+        for p, t, ids, votes, n, d in certificate.crowds
     ]
     sets = [{"buffers": list(ids), "numerator": n, "denominator": d} for ids, n, d in certificate.sets]
     held = [{"term": str(t), "most": most, "numerator": n, "denominator": d} for t, most, n, d in certificate.held]

@@ -224,7 +224,8 @@ def _certificate(problem: Problem, lowered: Lowered, c: Certificate) -> PlanCert
         term=c.term,
         sets=tuple((tuple(ids[part] for part in parts), n, d) for parts, n, d in c.sets),
         crowds=tuple(
-            (problem.pools[p].name, time(s), tuple(ids[part] for part in parts), n, d) for p, s, parts, n, d in c.crowds
+            (problem.pools[p].name, time(s), tuple(ids[part] for part in parts), votes, n, d)
+            for p, s, parts, votes, n, d in c.crowds
         ),
         held=c.held,
     )

@@ -7,9 +7,9 @@ peak H[p] <= size[p]. So the term is at least
     sum over what moves together of   min over its pools p of  c[b, p] + sum over t of y[p, t] * (bytes of b at t)
     plus sum over pools of            min over H[p] from 0 to size[p] of  (s * cost[p] - Y[p]) * H[p].
 
-There may also be crowds: buffers that are live at one time, with a price w >= 0 that each pays in the first sum for being in pool p. At most
-N(H[p]) of them have room below H[p], the number of the smallest whose sizes add up to at most H[p]. So together they pay at most w * N(H[p]),
-and the second sum is reduced by that, at the H[p] that minimises the whole.
+There may also be crowds: buffers that are live at one time, each with a number of votes, and a price w >= 0 of a vote in pool p, which they pay in the
+first sum. Those that have room below H[p] have no more than N(H[p]) votes together, counted over all of them that have. So the second sum is reduced by
+w * N(H[p]), at the H[p] that minimises the whole.
 
 Of a later term the bound holds for all plans whose earlier terms are at most what the certificate says. Each of these terms has a price z >= 0. What it
 adds to c and s is z times what it adds to the earlier term, and z times what that term is at most is taken off the sum.

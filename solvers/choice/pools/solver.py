@@ -62,6 +62,10 @@ SHARE_BESIDE_PEAKS = 1, 4
 ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 SHARE_OF_CROWDS = 2, 5
+SHARE_OF_COVERS = 1, 6
+"""Where heights are free: crowds are found soon there, and hard questions are answered far sooner with them."""
+WORK_OF_EASY_PER_ENTRY = 16
+"""Enough for a question that needs none."""
 SHARE_BEFORE_LIMITS = 3, 5
 """For the question as it is asked, which mostly settles a later term; only then is it lowered below limits."""
 SHARE_OF_LIMITS = 3, 4
@@ -181,9 +185,7 @@ class _Whole(Standing):
         is_exact = not any(stretch)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
-            part, of = SHARE_WITHOUT_PEAKS if question.near is None else SHARE
-            # CP-SAT proves far less if limits on the value are among its constraints.
-            found = self._better(question, self._ask(replace(question, least=None, most=None), is_exact, part, of))
+            found = self._with_covers(question, is_exact)
             is_close = bool(found) and self._is_close(index, found[0].value)
             is_done = self.is_known or question.near is not None or is_close
             return found if is_done else self._dearest_first(question, found)
@@ -212,6 +214,22 @@ class _Whole(Standing):
                 found = self._with_given_peaks(question, found, share)
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
+
+    def _with_covers(self, question: Question, is_exact: bool) -> list[Choice]:
+        """A better choice where heights are free. What is hard is asked again once covers are known: then it is answered far sooner."""
+        # CP-SAT proves far less if limits on the value are among its constraints.
+        asked, index = replace(question, least=None, most=None), question.term
+        found = list[Choice]()
+        if is_exact and index not in self.relaxed:
+            found = self._better(
+                question, self._ask(asked, is_exact, 1, 1, WORK_OF_EASY_PER_ENTRY * self.program.entries)
+            )
+            if self.is_known or self._is_over():
+                return found
+            self.relaxed[index] = self._relax(index, None, *SHARE_OF_COVERS)
+        part, of = SHARE_WITHOUT_PEAKS if question.near is None else SHARE
+        further = self._better(question, self._ask(asked, is_exact, part, of))
+        return sorted([*further, *found], key=lambda choice: choice.value)
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
         """The same, with a better choice in front if there is one where the dearest classes are chosen first."""

@@ -124,10 +124,11 @@ class Standing:
         """Those that are better than what is known."""
         return [choice for choice in found if question.most is None or choice.value < question.most]
 
-    def _ask(self, question: Question, is_exact: bool, part: int, of: int) -> list[Choice]:
-        """The program's answer within that part of the work, if it is better than what is known."""
+    def _ask(self, question: Question, is_exact: bool, part: int, of: int, most: int | None = None) -> list[Choice]:
+        """The program's answer within that part of the work, and this much, if it is better than what is known."""
         before = self.asking.work
-        answer = self.asking.ask(self.program, question, self._share(part, of))
+        work = min((each for each in (self._share(part, of), most) if each is not None), default=None)
+        answer = self.asking.ask(self.program, question, work)
         self.asked[question.term] = self.asked.get(question.term, 0) + self.asking.work - before
         self.is_known = answer.stopped is None
         if is_exact:

@@ -1,10 +1,10 @@
 """The bound on a program's term that prices on room and on membership in crowds prove: exact for any prices.
 
-A *crowd* is a set of classes in one row, in one pool. If h units are live there at most, no more of them are in that pool than N(h): the smallest
-ones of the crowd, one after the other, as long as they fit below h. Let y be the prices of rows, and w those of crowds, all >= 0. Then no
-choice of pools costs less than
+A *crowd* is a set of classes in one row, in one pool, each of which counts for a whole number of votes. If h units are live there at most, those of the
+crowd that are in that pool have no more than N(h) votes together: the most that any of them have which fit below h. Let y be the prices of rows, and w
+those of a vote in crowds, all >= 0. Then no choice of pools costs less than
 
-    sum over classes of  min over its pools p of   its cost in p + sum over p's rows of y * its units + sum of w over p's crowds that it is of
+    sum over classes of  min over its pools p of   its cost in p + sum over p's rows of y * its units + sum of w * its votes over p's crowds
     sum over pools p of  min over h of             (the peak's price) * h - sum over p's rows of y * (h - always) - sum over p's crowds of w * N(h),
 
 where h is at most what the pool holds. Cutting classes in parts gains nothing of N(h), which is what makes crowds worth more than rows alone:
@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ....bounds.priced_room import can_be_counted, least_for_votes
 from ..program import Heights, Program
 
 FINEST = 1 << 20
@@ -29,16 +30,28 @@ FINEST_OF_LATER = 1 << 60
 
 
 class Crowd(NamedTuple):
-    """Some of the classes of one row."""
+    """Some of the classes of one row, with the votes of each."""
 
     row: int
     classes: tuple[int, ...]
+    votes: tuple[int, ...]
+
+    def steps(self, program: Program) -> list[int]:
+        """The least heights of the row at which its members there may have one vote, two, and so on."""
+        row = program.rows[self.row]
+        units = dict(row.members)
+        base = row.always - program.rooms[row.pool].spare
+        return [base + each for each in least_for_votes([units[group] for group in self.classes], self.votes)]
 
 
 def is_crowd(program: Program, crowd: Crowd) -> bool:
-    """Are its classes distinct, and all of its row?"""
+    """Are its classes distinct, and all of its row, with votes that can be counted?"""
     members = {group for group, _ in program.rows[crowd.row].members}
-    return len(set(crowd.classes)) == len(crowd.classes) and members.issuperset(crowd.classes)
+    return (
+        len(set(crowd.classes)) == len(crowd.classes) == len(crowd.votes)
+        and members.issuperset(crowd.classes)
+        and can_be_counted(crowd.votes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +102,8 @@ class Priced:
             for group, units in row.members:
                 self._due[group][row.pool] += price * units
         for crowd, price in prices.of_crowds.items():
-            for group in crowd.classes:
-                self._due[group][program.rows[crowd.row].pool] += price
+            for group, votes in zip(crowd.classes, crowd.votes, strict=True):
+                self._due[group][program.rows[crowd.row].pool] += price * votes
         ends = heights or [(0, program.highest(pool)) for pool in range(len(program.rooms))]
         self._total = sum(min(due.values(), default=0) for due in self._due)
         self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(ends))
@@ -119,13 +132,9 @@ class Priced:
         # Between two heights at which one more fits, the cost is linear, so it is least at one end.
         steps = {low: 0, min(max(lowest, low), high): 0}
         for crowd, each in prices.of_crowds.items():
-            row = program.rows[crowd.row]
-            if row.pool != pool:
+            if program.rows[crowd.row].pool != pool:
                 continue
-            units = dict(row.members)
-            height = row.always - room.spare
-            for size in sorted(units[group] for group in crowd.classes):
-                height += size
+            for height in crowd.steps(program):
                 if height > high:
                     break
                 steps[max(height, low)] = steps.get(max(height, low), 0) + each

@@ -34,12 +34,16 @@ def certificate_of(
     members, crowds, named = _Members(instance, number), [], 0
     for crowd, price in sorted(relaxed.of_crowds, key=lambda each: (-each[1], each[0])):
         here = program.rows[crowd.row]
-        parts = tuple(part for group in crowd.classes if (part := members.at(group, here.section)) is not None)
-        named += len(parts)
+        found = [
+            (members.at(group, here.section), votes) for group, votes in zip(crowd.classes, crowd.votes, strict=True)
+        ]
+        counted = [(part, votes) for part, votes in found if part is not None]
+        named += len(counted)
         if named > MOST_MEMBERS:
             break
-        if parts and (whole := round(price * scale)):
-            crowds.append((here.pool, here.section, parts, whole, scale))
+        if counted and (whole := round(price * scale)):
+            parts, votes = zip(*counted, strict=True)
+            crowds.append((here.pool, here.section, parts, votes, whole, scale))
     kept = zip(instance.terms, held, relaxed.of_held, strict=False)
     of_held = [(term, most, round(price * scale), scale) for term, most, price in kept if term in LINEAR]
     term = instance.terms[len(held)]

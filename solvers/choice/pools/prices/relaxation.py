@@ -7,25 +7,29 @@ are in the pool as levels are reached at which one more of them fits.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from math import floor
 
+from ....bounds.priced_room import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
-from ..program import Heights, Program
+from ..program import Heights, Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
+from .lifting import Present, Votes, lifted_covers
 
 LEVELS = 64
 """Levels of each pool, besides one for the size of each class."""
-LEAST_EXCESS = 0.02
-"""A crowd's row that is violated by less is not added."""
-LEAST_SHARE = 1e-6
-SHARES = (0.2, 0.4, 0.6, 0.8)
+SHARES = (1e-6, 0.2, 0.4, 0.6, 0.8)
 """Crowds are sought among classes of which at least this part is in the pool."""
+LEAST_EXCESS = 0.01
+"""A crowd's row that is violated by less is not added."""
 LEAST_GAIN = 1e-4
 """Rounds of crowds end when two in a row have raised the bound by no more than this part."""
 MOST_ENTRIES = 25_000
 """Programs with more entries are solved approximately."""
+EASE = 4
+"""As many of them as these count for one where height is free."""
 WORK_PER_ENTRY = 3
 """Work of looking for crowds."""
 
@@ -38,10 +42,13 @@ def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heigh
 class Relaxation:
     """The linear program of the term after those that are held."""
 
-    def __init__(self, program: Program, held: Sequence[int]) -> None:
+    def __init__(self, program: Program, held: Sequence[int], crowds: Iterable[Crowd] = ()) -> None:
         self._program = program
         self.work = 0
-        self._is_large = program.entries > MOST_ENTRIES
+        counted = program.terms[: len(held) + 1]
+        self._is_free = [not any(each.of_peaks[pool] for each in counted) for pool in range(len(program.rooms))]
+        """Height costs nothing there, so there may as well be all of it."""
+        self._is_large = self._hardness() > MOST_ENTRIES
         self._lp = lp = LinearProgram(is_large=self._is_large)
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         """This many units of room are one in the program,"""
@@ -58,15 +65,23 @@ class Relaxation:
         self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
         self._lowest = [room.below(room.lowest) for room in program.rooms]
         self._tops = [lp.column(0.0, None, price * self._units / self._costs) for price in term.of_peaks]
-        self._rows = [self._row(number) for number in range(len(program.rows))]
+        self._rows = [(number, self._row(row)) for number, row in enumerate(program.rows) if not self._is_idle(row)]
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
-        self._held = tuple(held)
+        self.held = tuple(held)
         self._holds = [self._hold(number, most) for number, most in enumerate(held)]
         self._crowds = list[tuple[Crowd, int]]()
         self._known = set[Crowd]()
+        self._has_singles = False
         if self._is_large:
             self._add_singles()
+        for crowd in crowds:
+            self._add(crowd)
+
+    @property
+    def crowds(self) -> list[Crowd]:
+        """The crowds of several classes that were found."""
+        return [crowd for crowd, _ in self._crowds if len(crowd.classes) > 1]
 
     def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
         """The best solution with pools of these heights within this many rounds of crowds and this much work; None if it was not found."""
@@ -89,15 +104,21 @@ class Relaxation:
             relaxed = self._relaxed(found, (found.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
             self.work += WORK_PER_ENTRY * self._program.entries
-            if not self._known:
+            is_first = not self._has_singles
+            if is_first:
                 self._add_singles()  # only now: without them a first solution comes soon
-            elif not self._sharpen(found.columns):
+            if (not is_first or all(self._is_free)) and not self._sharpen(found.columns):
                 break
         return None if best is None else replace(best, work=self.work - begin)
 
+    def _hardness(self) -> int:
+        """The number of entries, those of pools whose height is free being easier."""
+        weights = [EASE if is_free else 1 for is_free in self._is_free]
+        return sum(len(row.members) // weights[row.pool] for row in self._program.rows)
+
     def _better(self, one: Relaxed, other: Relaxed) -> Relaxed:
         """The solution whose prices prove more: of approximate solutions that may be the earlier one."""
-        bounds = [bound_of(self._program, each, self._held) for each in (one, other)]
+        bounds = [bound_of(self._program, each, self.held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
     def _limit(self, heights: Heights) -> None:
@@ -105,6 +126,7 @@ class Relaxation:
         for pool, (least, most) in enumerate(heights or [(0, highest) for highest in self._highest]):
             low = max(least, self._lowest[pool])
             high = max(min(most, self._highest[pool]), low)
+            low = high if self._is_free[pool] else low
             self._lp.within(self._tops[pool], low / self._units, high / self._units)
             for level, column in zip(self._levels[pool], self._reached[pool], strict=True):
                 self._lp.within(column, float(level <= low), float(level <= high))
@@ -117,7 +139,7 @@ class Relaxation:
                 room.top_of(round(found.columns[top] * self._units) + room.spare)
                 for room, top in zip(rooms, self._tops, strict=True)
             ),
-            of_rows=tuple((n, found.rows[row] * per_unit) for n, row in enumerate(self._rows) if found.rows[row] > 0),
+            of_rows=tuple((n, found.rows[row] * per_unit) for n, row in self._rows if found.rows[row] > 0),
             of_crowds=tuple(
                 (crowd, found.rows[row] * self._costs)
                 for crowd, row in self._crowds
@@ -128,8 +150,12 @@ class Relaxation:
             work=work,
         )
 
-    def _row(self, number: int) -> int:
-        row = self._program.rows[number]
+    def _is_idle(self, row: Row) -> bool:
+        """Is there room for everybody?"""
+        most = self._base(row.pool, row.always) + sum(units for _, units in row.members)
+        return self._is_free[row.pool] and most <= self._highest[row.pool]
+
+    def _row(self, row: Row) -> int:
         members = [(self._inside[group][row.pool], units / self._units) for group, units in row.members]
         room = self._program.rooms[row.pool]
         return self._lp.row(None, (room.spare - row.always) / self._units, [*members, (self._tops[row.pool], -1.0)])
@@ -143,11 +169,12 @@ class Relaxation:
         for pool in range(len(program.rooms)):
             low, high = self._lowest[pool], self._highest[pool]
             grid = {low + (high - low) * n // LEVELS for n in range(1, LEVELS + 1)}
-            levels = sorted(level for level in sizes[pool] | grid if low < level <= high)
+            levels = [] if self._is_free[pool] else sorted(level for level in sizes[pool] | grid if low < level <= high)
             columns = [lp.column(0.0, 1.0) for _ in levels]
             rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]
             entries = [(column, rise) for column, rise in zip(columns, rises, strict=True)]
-            lp.row(None, -low / self._units, [*entries, (self._tops[pool], -1.0)])
+            if levels:
+                lp.row(None, -low / self._units, [*entries, (self._tops[pool], -1.0)])
             for lower, higher in pairwise(columns):
                 lp.row(None, 0.0, [(higher, 1.0), (lower, -1.0)])
             self._levels.append(levels)
@@ -170,6 +197,7 @@ class Relaxation:
 
     def _add_singles(self) -> None:
         """Add the rows that say: a pool is at least as high as each class in it."""
+        self._has_singles = True
         highest: dict[tuple[int, int], tuple[int, int]] = {}
         for number, row in enumerate(self._program.rows):
             for group, units in row.members:
@@ -178,10 +206,10 @@ class Relaxation:
                 if known is None or height > known[0]:
                     highest[group, row.pool] = height, number
         for (group, _), (_, number) in highest.items():
-            self._add(Crowd(number, (group,)))
+            self._add(Crowd(number, (group,), (1,)))
 
     def _at(self, pool: int, height: int) -> int | None:
-        """The column of the highest level up to this height; None if that level is certainly reached, or out of reach."""
+        """The column of the highest level up to this height; None if it is certainly reached, or out of reach."""
         level = bisect_right(self._levels[pool], height) - 1
         return None if level < 0 or height > self._highest[pool] else self._reached[pool][level]
 
@@ -189,55 +217,73 @@ class Relaxation:
         """Add the crowds that the solution violates most, one for each row; true if there were any."""
         found = []
         for number, row in enumerate(self._program.rows):
-            present = [(units, group, values[self._inside[group][row.pool]]) for group, units in row.members]
-            present = sorted((each for each in present if each[2] > LEAST_SHARE), reverse=True)
-            height = self._base(row.pool, row.always)
-            most, best = LEAST_EXCESS, list[tuple[int, int, float]]()
-            for share in (LEAST_SHARE, *SHARES):
-                some = [each for each in present if each[2] >= share]
-                sizes, shares = [units for units, _, _ in some], list(accumulate(each for _, _, each in some))
-                for count in range(2, len(some) + 1):
-                    excess = self._excess(row.pool, height, sizes[:count], shares[count - 1], values)
-                    if excess > most:
-                        most, best = excess, some[:count]
+            room = floor(values[self._tops[row.pool]] * self._units + 0.5) - self._base(row.pool, row.always)
+            present = [Present(units, values[self._inside[group][row.pool]], group) for group, units in row.members]
+            most, best = LEAST_EXCESS, list[tuple[int, int]]()
+            for votes in (*self._plain(row, present, values), *lifted_covers(present, room)):
+                excess = self._excess(row, votes, values)
+                if excess > most:
+                    most, best = excess, [(each.group, count) for each, count in votes]
             if best:
                 found.append((most, number, best))
         found.sort(key=lambda each: (-each[0], each[1]))
         added = 0
         for _, number, best in found[: len(self._program.homes)]:
-            largest, chosen = best[0][0], {group for _, group, _ in best}
-            members = self._program.rows[number].members
-            crowd = Crowd(number, tuple(group for group, units in members if group in chosen or units >= largest))
+            best.sort()
+            crowd = Crowd(number, tuple(group for group, _ in best), tuple(votes for _, votes in best))
             if crowd not in self._known:
                 self._add(crowd)
                 added += 1
         return added > 0
 
-    def _excess(self, pool: int, height: int, sizes: Sequence[int], present: float, values: Sequence[float]) -> float:
-        """By how much the presence of a crowd of these sizes (largest first) in the pool exceeds what the levels above this height allow."""
-        highest, levels, reached = self._highest[pool], self._levels[pool], self._reached[pool]
-        for units in reversed(sizes):
-            height += units
-            if height > highest:  # so are all that follow
+    def _plain(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> Iterator[Votes]:
+        """The crowd with one vote each that the solution violates most, if any does, where height is dear."""
+        if self._is_free[row.pool]:
+            return
+        most, best = LEAST_EXCESS, list[Present]()
+        for share in SHARES:
+            some = sorted((each for each in present if each.share >= share), reverse=True)
+            sizes, total = [each.units for each in some], some[0].share if some else 0.0
+            for count in range(2, len(some) + 1):
+                total += some[count - 1].share
+                excess = total - self._reached_of(row, accumulate(reversed(sizes[:count])), values, total - most)
+                if excess > most:
+                    most, best = excess, some[:count]
+        if best:
+            chosen = {each.group for each in best}
+            yield [(each, 1) for each in present if each.group in chosen or each.units >= best[0].units]
+
+    def _excess(self, row: Row, votes: Votes, values: Sequence[float]) -> float:
+        """By how much the votes in the pool exceed what the levels of its height allow, as a part of these."""
+        present = sum(each.share * count for each, count in votes)
+        heights = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+        allowed = self._reached_of(row, heights, values, present)
+        return (present - allowed) / max(allowed, 1.0)
+
+    def _reached_of(self, row: Row, heights: Iterable[int], values: Sequence[float], enough: float) -> float:
+        """How many of these heights, lowest first, the peak reaches, each as far as it does; no more are counted than are enough."""
+        highest, levels, reached = self._highest[row.pool], self._levels[row.pool], self._reached[row.pool]
+        base, total = self._base(row.pool, row.always), 0.0
+        for height in heights:
+            if base + height > highest or total >= enough:
                 break
-            level = bisect_right(levels, height) - 1
-            present -= 1.0 if level < 0 else values[reached[level]]
-            if present <= LEAST_EXCESS:
-                break
-        return present
+            level = bisect_right(levels, base + height) - 1
+            total += 1.0 if level < 0 else values[reached[level]]
+        return total
 
     def _add(self, crowd: Crowd) -> None:
         self._known.add(crowd)
-        row = self._program.rows[crowd.row]
-        units = dict(row.members)
-        height, always = self._base(row.pool, row.always), 0
+        pool = self._program.rows[crowd.row].pool
+        always = 0
         levels: dict[int, float] = {}
-        for size in sorted(units[group] for group in crowd.classes):
-            height += size
-            column = self._at(row.pool, height)
+        for height in crowd.steps(self._program):
+            column = self._at(pool, height)
             if column is not None:
                 levels[column] = levels.get(column, 0.0) - 1.0
-            elif height <= self._highest[row.pool]:
+            elif height <= self._highest[pool]:
                 always += 1
-        members = [(self._inside[group][row.pool], 1.0) for group in crowd.classes]
-        self._crowds.append((crowd, self._lp.row(None, float(always), [*members, *levels.items()])))
+        members = [
+            (self._inside[group][pool], float(votes)) for group, votes in zip(crowd.classes, crowd.votes, strict=True)
+        ]
+        if levels or always < sum(crowd.votes):
+            self._crowds.append((crowd, self._lp.row(None, float(always), [*members, *levels.items()])))

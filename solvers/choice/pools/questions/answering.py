@@ -5,11 +5,13 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....exact.cpsat import engine
 from ....model.solver import Control
+from ..prices.crowds import Crowd
 from ..prices.relaxation import Relaxation
 from ..program import Costs, Pools, Program
 from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
@@ -47,15 +49,18 @@ class Answering:
             rate=rate,
             relaxations=engine.Relaxations.ALL,
         )
-        return write_answer(_Model(self._program, read_question(question["question"])).solve(budget, control))
+        crowds = self._relaxation.crowds if self._relaxation is not None and question["goes_on"] else ()
+        return write_answer(_Model(self._program, read_question(question["question"]), crowds).solve(budget, control))
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         held = tuple(question["held"])
         assert self._program is not None
         making = 0
-        if self._relaxation is None or not question["goes_on"]:
-            self._relaxation = Relaxation(self._program, held)
+        known = self._relaxation if question["goes_on"] else None
+        if known is None or known.held != held:
+            self._relaxation = Relaxation(self._program, held, () if known is None else known.crowds)
             making = WORK_OF_RELAXATION_PER_ENTRY * self._program.entries
+        assert self._relaxation is not None
         before = self._relaxation.work - making
         heights, rounds, work = read_heights(question["heights"]), question["rounds"], question["work"]
         relaxed = self._relaxation.solve(heights, rounds, work, control.stopped)
@@ -63,10 +68,10 @@ class Answering:
 
 
 class _Model:
-    """CP-SAT's model of a question."""
+    """CP-SAT's model of a question, with what is known of crowds: it finds such rows itself, but not as many, and later."""
 
-    def __init__(self, program: Program, question: Question) -> None:
-        self._program, self._question = program, question
+    def __init__(self, program: Program, question: Question, crowds: Sequence[Crowd]) -> None:
+        self._program, self._question, self._crowds = program, question, crowds
         self._cp = model = engine.new_model()
         one = model.new_constant(1)
         self._inside: list[dict[int, Any]] = [
@@ -132,6 +137,16 @@ class _Model:
                 for always, total, most in rows:
                     if most > units:
                         model.add(total <= units - always)
+                self._add_crowds(p, units - room.spare)
+
+    def _add_crowds(self, p: int, highest: int) -> None:
+        """Add how many votes there are room for below this height."""
+        for crowd in self._crowds:
+            if self._program.rows[crowd.row].pool == p:
+                allowed = bisect_right(crowd.steps(self._program), highest)
+                if allowed < sum(crowd.votes):
+                    literals = [self._inside[group][p] for group in crowd.classes]
+                    self._cp.add(engine.weighted_sum(literals, crowd.votes) <= allowed)
 
     def _peak(self, p: int, top: int | None, full: int, rows: list[tuple[int, Any, int]]) -> Any:
         """The pool's peak: no lower than any row demands, and not inside a reserved range."""
@@ -154,6 +169,7 @@ class _Model:
         if self._question.heights:
             least, most = self._question.heights[p]
             model.add_linear_constraint(units, least, most)
+        self._add_crowds(p, room.below(highest) * THOUSAND // full)
         return peak
 
     def _of(self, term: Costs) -> Any:

@@ -132,8 +132,8 @@ def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tupl
             peaks=tuple(int(peak) for peak in found["peaks"]),
             of_rows=tuple((int(row), float(price)) for row, price in found["of_rows"]),
             of_crowds=tuple(
-                (Crowd(int(row), tuple(int(group) for group in classes)), float(price))
-                for (row, classes), price in found["of_crowds"]
+                (Crowd(int(row), tuple(map(int, classes)), tuple(map(int, votes))), float(price))
+                for (row, classes, votes), price in found["of_crowds"]
             ),
             of_held=tuple(float(price) for price in found["of_held"]),
             gain=float(found["gain"]),

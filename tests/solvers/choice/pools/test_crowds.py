@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from random import Random
 
@@ -17,9 +18,12 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from planner.verifying.arguments.crowds import heights_for_votes
+from solvers.bounds.priced_room import least_for_votes
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
+from solvers.choice.pools.prices.lifting import Present, lifted_covers
 from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program import Costs, Pools, Program, Room, Row, program_of
 from solvers.choice.pools.questions.asking import Asking
@@ -47,7 +51,9 @@ def random_prices(program: Program, chance: Random) -> Prices:
     crowds = {}
     for number in chance.sample(rows, chance.randint(0, len(rows))):
         members = [group for group, _ in program.rows[number].members]
-        crowds[Crowd(number, tuple(chance.sample(members, chance.randint(1, len(members)))))] = chance.randint(1, most)
+        classes = tuple(chance.sample(members, chance.randint(1, len(members))))
+        votes = tuple(chance.choice((1, 1, 2, 5)) for _ in classes)
+        crowds[Crowd(number, classes, votes)] = chance.randint(1, most)
     return Prices(1, {n: chance.randint(0, max(most // 8, 1)) for n in chosen}, crowds)
 
 
@@ -103,6 +109,64 @@ def test_with_the_first_term_held_the_relaxation_bounds_the_second() -> None:
         assert least.value * 3 // 4 <= bound_of(program, relaxed, (held,)) <= least.value
     finally:
         asking.close()
+
+
+@effort(60, 20_000)
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.sampled_from((0.0, 0.2, 0.5, 0.7, 0.95, 1.0))), min_size=2, max_size=9),
+    st.integers(1, 90),
+)
+def test_lifted_covers_hold_for_all_that_has_room(found: list[tuple[int, float]], room: int) -> None:
+    """And no class can have another vote without that some that has room for no more would have."""
+    row = [Present(units, share, group) for group, (units, share) in enumerate(found) if units <= room]
+    inside = [some for n in range(len(row) + 1) for some in combinations(row, n) if sum(x.units for x in some) <= room]
+    for votes in lifted_covers(row, room):
+        of_group = {each.group: count for each, count in votes}
+        most = max(sum(of_group.get(each.group, 0) for each in some) for some in inside)
+        allowed = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+        assert bisect_right(allowed, room) == most
+        assert most < sum(of_group.values())
+        for each in row:
+            with_it = (some for some in inside if each in some)
+            reached = max(sum(of_group.get(other.group, 0) for other in some) for some in with_it)
+            assert reached == most, "it could have more"
+
+
+def test_what_has_room_as_it_is_breaks_no_cover() -> None:
+    row = [Present(4, 0.5, 0), Present(4, 0.5, 1)]
+    assert list(lifted_covers(row, 8)) == []
+    assert list(lifted_covers([Present(5, 1.0, 0), Present(4, 1.0, 1)], 8)) == []
+
+
+@effort(60, 20_000)
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 4)), min_size=1, max_size=8))
+def test_the_least_sizes_for_votes_are_those_of_the_lightest_choices(members: list[tuple[int, int]]) -> None:
+    sizes, votes = [size for size, _ in members], [count for _, count in members]
+    choices = [some for n in range(1, len(members) + 1) for some in combinations(members, n)]
+    least = [
+        min(sum(size for size, _ in some) for some in choices if sum(count for _, count in some) >= wanted)
+        for wanted in range(1, sum(votes) + 1)
+    ]
+    assert least_for_votes(sizes, votes) == least
+    assert heights_for_votes(sizes, votes) == least, "and the verifier, which counts in another way, says the same"
+
+
+def test_questions_are_answered_with_less_work_where_crowds_are_known() -> None:
+    program = program_like("hot", 400, 3, Preference.SPEED)
+    spent, answers = [], []
+    for is_sharpened in (False, True):
+        asking = Asking(Limits(work=40_000_000), 0, Silent())
+        try:
+            if is_sharpened:
+                assert asking.relax(program, (), (), 1_000_000) is not None
+            answer = asking.ask(program, Question(0), 20_000_000)
+        finally:
+            asking.close()
+        assert answer.stopped is None
+        spent.append(answer.work)
+        answers.append(answer.value)
+    assert answers[0] == answers[1]
+    assert spent[1] < spent[0] * 2 // 3
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
@@ -201,7 +265,8 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         {"of_rows": [[99_999, 1.0]]},
         {"of_rows": [[0, -1.0]]},
         {"of_rows": [[0, float("nan")]]},
-        {"of_crowds": [[[0, [99_999]], 1.0]]},
+        {"of_crowds": [[[0, [99_999], [1]], 1.0]]},
+        {"of_crowds": [[[0, [], [1]], 1.0]]},
         {"of_crowds": 3},
         {"of_held": []},
         {"of_held": [-1.0]},

@@ -41,7 +41,8 @@ def certificate_at_random(instance: Instance, chance: random.Random, held: tuple
             of_rows.append((number, chance.random() * most / 8))
         classes = [group for group, _ in row.members if chance.random() < 0.8]
         if classes:
-            of_crowds.append((Crowd(number, tuple(classes)), chance.random() * most))
+            votes = tuple(chance.choice((1, 1, 2, 3)) for _ in classes)
+            of_crowds.append((Crowd(number, tuple(classes), votes), chance.random() * most))
     of_held = tuple(chance.choice((0.0, 2.0 * chance.random(), most * chance.random())) for _ in held)
     relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0)
     return certificate_of(instance, program, class_numbers(instance), relaxed, held)
@@ -54,8 +55,8 @@ def lifted(problem: Problem, times: Ints, proof: Certificate) -> PlanCertificate
         term=proof.term or problem.terms[0],
         weights=tuple((problem.pools[p].name, int(times[s]), n, d) for p, s, n, d in proof.weights),
         crowds=tuple(
-            (problem.pools[p].name, int(times[s]), tuple(problem.buffers[part].id for part in parts), n, d)
-            for p, s, parts, n, d in proof.crowds
+            (problem.pools[p].name, int(times[s]), tuple(problem.buffers[part].id for part in parts), votes, n, d)
+            for p, s, parts, votes, n, d in proof.crowds
         ),
         held=proof.held,
     )
@@ -122,18 +123,25 @@ def test_a_bound_by_crowds_is_verified_without_trusting_a_search() -> None:
 
 def test_spoiled_certificates_are_refused() -> None:
     problem, made, proof = priced()
-    (pool, time, ids, over, under), *others = proof.crowds
+    (pool, time, ids, votes, over, under), *others = proof.crowds
     dead = next(b.id for b in problem.buffers if not any(start <= time < end for start, end in b.live or ()))
     spoiled: list[tuple[str, PlanCertificate]] = [
         ("no more", replace(proof, value=proof.value + 1)),
-        ("no more", replace(proof, crowds=((pool, time, ids, 1_000_000 * over, under), *others))),
+        ("no more", replace(proof, crowds=((pool, time, ids, votes, 1_000_000 * over, under), *others))),
         ("no more", replace(proof, crowds=tuple(others))),
-        ("below zero", replace(proof, crowds=((pool, time, ids, -1, under), *others))),
-        ("below zero", replace(proof, crowds=((pool, time, ids, 1, 0), *others))),
-        ("is not live at", replace(proof, crowds=((pool, time, (*ids, dead), over, under), *others))),
-        ("there is no buffer", replace(proof, crowds=((pool, time, ("nobody",), over, under), *others))),
-        ("names a buffer twice", replace(proof, crowds=((pool, time, (ids[0], ids[0]), over, under), *others))),
-        ("there is no pool", replace(proof, crowds=(("nowhere", time, ids, over, under), *others))),
+        ("below zero", replace(proof, crowds=((pool, time, ids, votes, -1, under), *others))),
+        ("below zero", replace(proof, crowds=((pool, time, ids, votes, 1, 0), *others))),
+        ("is not live at", replace(proof, crowds=((pool, time, (*ids, dead), (*votes, 1), over, under), *others))),
+        ("there is no buffer", replace(proof, crowds=((pool, time, ("nobody",), (1,), over, under), *others))),
+        ("names a buffer twice", replace(proof, crowds=((pool, time, (ids[0], ids[0]), (1, 1), over, under), *others))),
+        ("a vote or more", replace(proof, crowds=((pool, time, ids, (0, *votes[1:]), over, under), *others))),
+        ("a vote or more", replace(proof, crowds=((pool, time, ids, votes[1:], over, under), *others))),
+        (
+            "only 1000 are counted",
+            replace(proof, crowds=((pool, time, ids, (1_001, *votes[1:]), over, under), *others)),
+        ),
+        ("no more", replace(proof, crowds=((pool, time, ids, (*votes[1:], votes[0] + 9), over, under), *others))),
+        ("there is no pool", replace(proof, crowds=(("nowhere", time, ids, votes, over, under), *others))),
         ("it has crowds", replace(proof, proof=Proof.SEARCH, solver="cpsat", weights=())),
     ]
     for text, wrong in spoiled:
@@ -196,10 +204,10 @@ def test_spoiled_certificates_of_later_terms_are_refused() -> None:
 def test_buffers_that_may_share_addresses_are_no_crowd() -> None:
     """Two buffers that exclude each other may be at the same addresses of a pool, so they are no crowd."""
     problem, _, proof = priced()
-    (pool, time, ids, over, under), *_ = (crowd for crowd in proof.crowds if len(crowd[2]) > 1)
+    (pool, time, ids, votes, over, under), *_ = (crowd for crowd in proof.crowds if len(crowd[2]) > 1)
     rules = replace(problem.constraints, exclusions=(ids[:2],))  # type: ignore[arg-type]
     (found,) = objections(
-        Places(replace(problem, constraints=rules)), [replace(proof, crowds=((pool, time, ids, over, under),))]
+        Places(replace(problem, constraints=rules)), [replace(proof, crowds=((pool, time, ids, votes, over, under),))]
     )
     assert "may share addresses" in found[1]
 
@@ -213,7 +221,7 @@ def test_a_step_counts_from_the_height_with_room_for_one_more() -> None:
     pools = tuple(replace(p, size=19 if p.name == "tcm" else p.size, alignment=1) for p in problem.pools)
     problem = with_preference(replace(problem, buffers=buffers, pools=pools), Preference.SPEED)
     instance = lower(problem).instance
-    crowd = [(0, 0, (0, 1), 2, 1)]
+    crowd = [(0, 0, (0, 1), (1, 1), 2, 1)]
     assert priced_value(instance, [], crowd) == 2
     assert priced_value(instance, [], ()) == 0
     roomier = replace(instance, pools=(replace(instance.pools[0], capacity=20), *instance.pools[1:]))
