@@ -226,6 +226,7 @@ class _Whole(Standing):
             )
             if self.is_known or self._is_over():
                 return found
+            self.asked[index] = 0  # it says nothing of how hard the question is with covers
             self.relaxed[index] = self._relax(index, None, *SHARE_OF_COVERS)
         part, of = SHARE_WITHOUT_PEAKS if question.near is None else SHARE
         further = self._better(question, self._ask(asked, is_exact, part, of))
