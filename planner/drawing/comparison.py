@@ -62,7 +62,7 @@ def _figures(drawn: MemoryMap) -> str:
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
     bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
     cost = "" if drawn.in_bytes or drawn.value is None else f"  ·  {drawn.minimised} {grouped(drawn.value)}"
-    return f"{drawn.status.value}{cost}  ·  {peak}{bound}{solver}"
+    return f"{drawn.verdict}{cost}  ·  {peak}{bound}{solver}"
 
 
 def _summary(first: MemoryMap, second: MemoryMap) -> Iterator[str]:
@@ -70,9 +70,10 @@ def _summary(first: MemoryMap, second: MemoryMap) -> Iterator[str]:
     common = _places(first).keys() & _places(second).keys()
     count = len(_moved(first, second) & common)
     moved = f"{grouped(count)} of {grouped(len(common))} buffers lie elsewhere in B"
-    if not first.in_bytes and first.value is not None and second.value is not None:
+    are_right = not first.wrong and not second.wrong
+    if are_right and not first.in_bytes and first.value is not None and second.value is not None:
         yield _change(first.minimised, first.value, second.value, grouped)
-    if first.peak is None or second.peak is None:
+    if first.peak is None or second.peak is None or not are_right:
         yield moved
     else:
         yield f"{_change('peak', first.peak, second.peak, exact_bytes)}; {moved}"

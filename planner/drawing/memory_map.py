@@ -13,7 +13,7 @@ from ..facts.variants import as_chosen
 from ..model.deadline import in_time, look
 from ..model.errors import BadInput, Code, Finding, echo
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse
-from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes
+from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes, weighs_peaks
 from ..reporting.live_profile import LiveProfile
 from ..verifying.findings import VerifyFinding
 from .demand import DRAWING, Demand, demands
@@ -84,6 +84,8 @@ class MemoryMap:
     lifetimes: Lifetimes | None
     in_bytes: bool
     """True if an amount of memory was minimised, not a cost."""
+    weighs_peaks: bool
+    """True if a sum of peaks is a cost, too."""
     minimised: str
     """The name of what was minimised first."""
     status: PlanStatus
@@ -108,6 +110,11 @@ class MemoryMap:
     """Of what was minimised first."""
     folder: str = ""
     """The common beginning of all names that are paths, up to a slash."""
+
+    @property
+    def verdict(self) -> str:
+        """Return the plan's status; of a wrong plan that is only what it claims."""
+        return f"wrong (claims to be {self.status.value})" if self.wrong else self.status.value
 
     def label(self, number: int) -> str:
         """Return a buffer's short name: without the common beginning, and without operators that TensorFlow fused into the first."""
@@ -137,6 +144,7 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         problem=problem.name,
         lifetimes=problem.lifetimes,
         in_bytes=is_memory,
+        weighs_peaks=weighs_peaks(problem),
         minimised=_minimised(problem, is_memory=is_memory),
         status=plan.status,
         peak=plan.peak,

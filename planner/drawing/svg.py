@@ -135,7 +135,7 @@ def _figures(drawn: MemoryMap) -> str:
     bound = f"  ·  bound {exact_bytes(drawn.bound)}" if drawn.bound else ""
     count = f"{grouped(len(drawn.buffers))} buffer{'' if len(drawn.buffers) == 1 else 's'}"
     solver = "" if drawn.solver is None else f"  ·  {drawn.solver}"
-    return f"{drawn.status.value}  ·  {peak}{bound}{gap}  ·  {count}{solver}"
+    return f"{drawn.verdict}  ·  {peak}{bound}{gap}  ·  {count}{solver}"
 
 
 def heading(pool: PoolMap, frame: Frame, name: str = "") -> Iterator[str]:

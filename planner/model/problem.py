@@ -306,8 +306,13 @@ def measures_bytes(problem: Problem) -> bool:
     """True if the first minimised value is a number of bytes, not a cost."""
     first = problem.terms[0] if problem.terms else Term.SUM_OF_PEAKS
     if first is Term.SUM_OF_PEAKS:
-        return all(pool.cost == 1 for pool in problem.pools)
+        return not weighs_peaks(problem)
     return first is Term.LARGEST_PEAK
+
+
+def weighs_peaks(problem: Problem) -> bool:
+    """True if a sum of peaks counts no bytes, since pools have costs."""
+    return any(pool.cost != 1 for pool in problem.pools)
 
 
 NO_CONSTRAINTS = Constraints()

@@ -199,6 +199,7 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     plan = service.client.get(f"/v1/jobs/{job}/plan").json()
     for place in plan["placements"]:
         place["offset"] = 0
+    plan["peak"] = 8
     drop("theirs.json", json.dumps(plan))
     expect(page.locator(".pane")).to_have_count(2)
     theirs = page.locator(".pane").nth(1)
@@ -206,6 +207,10 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     expect(theirs.locator(".remark.bad")).to_contain_text("no valid plan")
     expect(theirs.locator(".figures")).to_contain_text("claimed peak")
     expect(page.locator(".comparison")).to_contain_text("B: theirs.json (wrong)")
+    peak = page.locator(".comparison tr", has_text="peak")
+    expect(peak).to_have_text("peak84 B8 B (claimed)–")
+    expect(page.locator(".comparison .better, .comparison .worse")).to_have_count(0)
+    expect(page.locator("#workspace")).not_to_contain_text("a cost")
     verdict, map_ = theirs.locator(".remark.bad").bounding_box(), theirs.locator(".map").bounding_box()
     assert verdict is not None
     assert map_ is not None

@@ -60,28 +60,34 @@ export class Comparison {
   }
 
   #show() {
-    const plans = this.panes.map((pane) => pane.plan);
-    const rows = [
-      ...costs(plans),
-      ["peak", plans.map((plan) => plan?.peak ?? null), bytes],
-      ["bound", plans.map((plan) => plan?.bound ?? null), bytes],
-      ["gap", plans.map((plan) => plan && (aim(plan) ? gapOf(aim(plan)) : plan.gap)), percent],
-      ["time", plans.map((plan) => plan?.run.seconds ?? null), seconds],
+    const claims = [
+      ...costs(this.panes),
+      ["peak", this.#each((plan) => plan.peak), bytes, true],
+      ["bound", this.#each((plan) => plan.bound), bytes],
+      ["gap", this.#each((plan, pane) => (aim(plan, pane) ? gapOf(aim(plan, pane)) : plan.gap)), percent],
     ];
     const heads = this.panes.map((pane) => {
       const said = pane.isWrong ? " (wrong)" : "";
       return element("th", { scope: "col" }, `${pane.letter}: `, name(pane.title), said);
     });
     const head = element("tr", {}, element("td"), ...heads, element("th", { scope: "col" }, "difference"));
-    const solvers = plans.map((plan) => element("td", {}, plan ? visible(plan.solver ?? "–") : "–"));
+    const solvers = this.panes.map(({ plan }) => element("td", {}, plan ? visible(plan.solver ?? "–") : "–"));
     const by = element("tr", {}, element("th", { scope: "row" }, "solver"), ...solvers, element("td"));
-    const body = rows.map(([term, values, shown]) => this.#row(term, values, shown));
-    this.table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...body, by, ...this.#moved()));
+    const body = claims.map(([term, values, shown, isBetterLow]) => this.#row(term, values, shown, true, isBetterLow));
+    const time = this.#row("time", this.#each((plan) => plan.run.seconds), seconds);
+    this.table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...body, time, by, ...this.#moved()));
   }
 
-  #row(term, values, shown) {
-    const cells = values.map((value) => element("td", {}, value === null ? "–" : shown(value)));
-    return element("tr", {}, element("th", { scope: "row" }, term), ...cells, difference(values, shown));
+  // What is said of each pane's plan; null where there is none.
+  #each(said) {
+    return this.panes.map((pane) => (pane.plan ? said(pane.plan, pane) : null));
+  }
+
+  // What a wrong plan claims of itself is no better or worse than anything.
+  #row(term, values, shown, isClaim = false, isBetterLow = false) {
+    const isFalse = this.panes.map((pane) => isClaim && pane.isWrong);
+    const cells = values.map((value, i) => element("td", {}, value === null ? "–" : `${shown(value)}${isFalse[i] ? " (claimed)" : ""}`));
+    return element("tr", {}, element("th", { scope: "row" }, term), ...cells, difference(isFalse.includes(true) ? [null, null] : values, shown, isBetterLow));
   }
 
   // Returns how many buffers lie elsewhere in the second plan.
@@ -96,29 +102,29 @@ export class Comparison {
 }
 
 // What a plan minimised first, if that is not its memory.
-function aim(plan) {
-  const [first] = termsOf(plan);
+function aim(plan, pane) {
+  const [first] = termsOf(plan, pane.data);
   return first.name === "sum_of_peaks" ? null : first;
 }
 
 // Rows of the costs that either plan minimised first.
-function costs(plans) {
-  const terms = new Set(plans.map((plan) => plan && aim(plan)?.name).filter(Boolean));
+function costs(panes) {
+  const planned = panes.filter(({ plan }) => plan);
+  const terms = new Set(planned.map((pane) => aim(pane.plan, pane)?.name).filter(Boolean));
   return [...terms].flatMap((term) => {
-    const both = plans.map((plan) => plan && termsOf(plan).find((each) => each.name === term));
+    const both = panes.map(({ plan, data }) => plan && termsOf(plan, data).find((each) => each.name === term));
     const shown = countsBytes(term) ? bytes : grouped;
     return [
-      [termName(term), both.map((each) => each?.value ?? null), shown],
+      [termName(term), both.map((each) => each?.value ?? null), shown, true],
       ["bound of it", both.map((each) => each?.bound ?? null), shown],
     ];
   });
 }
 
-function difference([first, second], shown) {
+function difference([first, second], shown, isBetterLow) {
   if (first === null || second === null) return element("td", {}, "–");
   if (first === second) return element("td", {}, "none");
   const [sign, className] = second > first ? ["+", "worse"] : ["−", "better"];
   const share = first > 0 && shown === bytes ? ` (${sign}${percent(Math.abs(second - first) / first)})` : "";
-  const isBytes = shown === bytes;
-  return element("td", { className: isBytes ? className : "" }, `${sign}${shown(Math.abs(second - first))}${share}`);
+  return element("td", { className: isBetterLow ? className : "" }, `${sign}${shown(Math.abs(second - first))}${share}`);
 }

@@ -6,7 +6,8 @@ import { countsBytes, element, exactBytes, grouped, name, percent, plural, secon
 const NAMED = new Map([["frontier", ""], ["sweep", "smallest size"], ["nested", "peak"], ["shapes", "peak"], ["sharing", "all objects"]]);
 const OPEN = ["queued", "running"];
 const LISTED = 40; // buffers
-const CLAIMS = new Set(["peak", "bound", "gap"]); // claims of a plan, which may be false
+const CLAIMS = new Set(["peak", "bound", "bound of it", "gap", "cost", "bound of the cost"]); // of a plan, which may be false
+const COST = " (a cost)";
 
 // Terms and values side by side.
 // `more`: about the choice among several plans.
@@ -18,9 +19,9 @@ export function figures(job, plan, map, more = []) {
   // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);
-  const isCost = plan ? termsOf(plan)[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
+  const isCost = plan ? termsOf(plan, map)[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
   if (plan && isCost) {
-    rows.push(...costs(termsOf(plan)));
+    rows.push(...costs(termsOf(plan, map)));
     rows.push(["peak", best === null ? "–" : shown(best)]);
   } else if (isNamed) {
     if (best !== null) rows.push([NAMED.get(job.kind), exactBytes(best)], ["bound", bound === null ? "–" : exactBytes(bound)]);
@@ -43,7 +44,7 @@ export function figures(job, plan, map, more = []) {
     if (plan.solver) rows.push(["solver", visible(plan.solver)]);
     rows.push(["time", seconds(plan.run.seconds)]);
   }
-  if (map?.document.wrong_count) for (const row of rows) if (CLAIMS.has(row[0])) row[0] = `claimed ${row[0]}`;
+  if (map?.document.wrong_count) for (const row of rows) if (CLAIMS.has(row[0]) || row[0].endsWith(COST)) row[0] = `claimed ${row[0]}`;
   return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
 }
 
@@ -56,14 +57,15 @@ function costs(terms) {
   return rows;
 }
 
-// The objective's terms; a sum of peaks that is not the peak is weighted by the pools' costs, and counts no bytes.
-export function termsOf({ objective, peak }) {
-  return objective.terms.map((term) => (term.name === "sum_of_peaks" && term.value !== peak ? { ...term, name: "peaks_by_cost" } : term));
+// The objective's terms; a sum of peaks of pools with costs counts no bytes. Without a map only the figures tell, which may be wrong.
+export function termsOf({ objective, peak }, map) {
+  const isCost = ({ name, value }) => name === "sum_of_peaks" && (map?.document.weighs_peaks ?? value !== peak);
+  return objective.terms.map((term) => (isCost(term) ? { ...term, name: "peaks_by_cost" } : term));
 }
 
 // The name of an objective's term in figures.
 export function termName(term) {
-  return `${words(term)}${countsBytes(term) ? "" : " (a cost)"}`;
+  return `${words(term)}${countsBytes(term) ? "" : COST}`;
 }
 
 // How far a term may be from the least possible, as a share; null if unknown.

@@ -25,6 +25,7 @@ def write_map(drawn: MemoryMap) -> bytes:
         "problem": drawn.problem,
         "lifetimes": None if drawn.lifetimes is None else drawn.lifetimes.value,
         "in_bytes": drawn.in_bytes,
+        "weighs_peaks": drawn.weighs_peaks,
         "status": drawn.status.value,
         "peak": _number(drawn.peak),
         "bound": _number(drawn.bound),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from planner import Options, plan
+from planner import Options, plan, verify
 from planner.drawing import Sheet, compared, memory_map, rectangles
 from planner.generate import Request, generate
 from solvers.model.instance import Term
@@ -103,3 +103,13 @@ def test_a_plan_is_drawn_beside_no_plan() -> None:
     picture = compared(memory_map(problem, nothing), memory_map(problem, plan(problem))).decode()
     assert "no plan" in picture
     assert "lies elsewhere in the other, or is not there" in picture
+
+
+def test_what_a_wrong_plan_claims_is_not_compared() -> None:
+    problem = generate("transformer", Request(30, 1))
+    right = plan(problem)
+    wrong = replace(right, peak=64, placements=tuple(replace(each, offset=0) for each in right.placements))
+    drawn = memory_map(problem, wrong, verify(problem, wrong))
+    picture = compared(memory_map(problem, right), drawn).decode()
+    assert "B  wrong (claims to be optimal)" in picture
+    assert "the peak of B" not in picture

@@ -181,7 +181,9 @@ def test_faults_are_marked_and_described() -> None:
     picture = svg(memory_map(problem, broken, planner.verify(problem, broken)))
     marked = [box for box in parts(picture, "rect") if "bad" in box.attrib.get("class", "").split()]
     assert [(box.findtext(f"{NAMESPACE}title") or "")[0] for box in marked] == ["a", "b"]
-    assert any("wrong with this plan" in (text.text or "") for text in parts(picture, "text"))
+    texts = [text.text or "" for text in parts(picture, "text")]
+    assert any("wrong with this plan" in text for text in texts)
+    assert any(text.startswith("wrong (claims to be optimal)") for text in texts)
 
 
 def test_pools_stand_one_above_the_other_and_empty_ones_are_named() -> None:
