@@ -39,10 +39,15 @@ def value_ticks(low: int, high: int, most: int) -> list[int]:
 
 
 def time_ticks(begin: int, end: int, most: int) -> list[int]:
-    """Return multiples of 1, 2 or 5 times a power of ten, at most `most`."""
-    step = next(step for step in _tens() if (end - begin) // step < most)
-    first = -(-begin // step) * step
-    return list(range(first, end + 1, step))
+    """Return multiples of 1, 2 or 5 times a power of ten, at most `most`; or up to five where there would be only one, which tells no scale."""
+    steps: list[int] = []
+    for step in _tens():
+        steps.append(step)
+        if (end - begin) // step < most:
+            break
+    while len(steps) > 1 and end // steps[-1] <= -(-begin // steps[-1]):
+        steps.pop()
+    return list(range(-(-begin // steps[-1]) * steps[-1], end + 1, steps[-1]))
 
 
 def _tens() -> Iterator[int]:

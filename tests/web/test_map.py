@@ -133,6 +133,26 @@ def test_one_finger_chooses_and_two_zoom(visiting: Visiting) -> None:
     assert picture(page) == whole
 
 
+def test_on_a_phone_the_chosen_buffer_and_all_pools_are_in_sight(visiting: Visiting) -> None:
+    page = visiting(viewport={"width": 390, "height": 640}, has_touch=True).open()
+    pools = [{"name": f"memory {i}", "size": 4000} for i in range(4)]
+    buffers = [{"id": f"b{i}", "size": 3000, "live": [[0, 4]], "pools": [f"memory {i}"]} for i in range(4)]
+    planned(page, {**THREE, "pools": pools, "buffers": buffers})
+    tabs = page.get_by_role("tab")
+    assert tabs.evaluate_all("(tabs) => tabs.filter((tab) => tab.scrollWidth > tab.clientWidth).length") == 0
+    for i in range(4):
+        expect(tabs.nth(i)).to_be_in_viewport(ratio=1)
+    page.locator("canvas.over").evaluate("(map) => map.scrollIntoView({ block: 'end' })")
+    page.touchscreen.tap(*point(page, 2.0, 3000, RIGHT, 4000))
+    expect(page.locator(".chosen")).to_contain_text("b0")
+    expect(page.locator(".chosen")).to_be_in_viewport(ratio=0.99)
+    find = page.get_by_role("searchbox")
+    find.fill("b3")
+    find.press("Enter")
+    expect(page.locator(".chosen")).to_contain_text("b3")
+    expect(page.locator(".chosen")).to_be_in_viewport(ratio=0.99)
+
+
 def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
     page = visiting(viewport={"width": 1400, "height": 900}).open()
     many = [{"id": f"b{i}", "size": 8, "live": [[0, 2]], "kind": f"kind {i}"} for i in range(12)]

@@ -261,12 +261,15 @@ def test_marks_of_numbers_are_whole_and_never_rounded(page: Page, low: float, hi
     assert all(float(tick).is_integer() for tick in ticks)
 
 
+@pytest.mark.parametrize("most", [2, 8])
 @pytest.mark.parametrize("begin", [0, -(2**62), 2**60 + 3])
-@pytest.mark.parametrize(("low", "high"), [(0, 2), (3, 80), (0, 2**61), (2**59, 2**59 + 2**18)])
-def test_marks_of_times_are_round_and_exact(page: Page, begin: int, low: float, high: float) -> None:
-    script = """([begin, low, high]) => import("/web/map/scales.js").then(({ timeTicks }) =>
-        timeTicks(BigInt(begin), low, high, 8).map(String))"""
-    ticks = [int(tick) for tick in page.evaluate(script, [str(begin), low, high])]
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 2), (3, 80), (0, 2**61), (2**59, 2**59 + 2**18), (3, 670), (10, 17), (101, 149)]
+)
+def test_marks_of_times_are_round_and_exact(page: Page, begin: int, low: float, high: float, most: int) -> None:
+    script = """([begin, low, high, most]) => import("/web/map/scales.js").then(({ timeTicks }) =>
+        timeTicks(BigInt(begin), low, high, most).map(String))"""
+    ticks = [int(tick) for tick in page.evaluate(script, [str(begin), low, high, most])]
     assert all(begin + low <= tick <= begin + high for tick in ticks)
     steps = {after - before for before, after in itertools.pairwise(ticks)}
     assert len(steps) == 1

@@ -29,14 +29,17 @@ MANY: dict[str, Any] = {
     "buffers": [{"id": f"b{i}", "size": 4, "live": [[i, i + 3]], "kind": kind} for i, kind in enumerate(KINDS)],
 }
 WINDOWS = {"desk": (1280, 800), "low": (1280, 460), "tablet": (820, 1180), "phone": (360, 700)}
-OVERLAPS = """() => [...document.querySelectorAll(".pane, .stage")].flatMap((whole) => {
+OVERLAPS = """() => {
+  for (const whole of [document.scrollingElement, document.getElementById("workspace")]) whole.scrollTop = whole.scrollHeight; // what sticks is in its place
+  return [...document.querySelectorAll(".pane, .stage")].flatMap((whole) => {
   const shown = [...whole.children].filter((each) => each.checkVisibility() && getComputedStyle(each).position !== "absolute");
   return shown.slice(1).flatMap((below, i) => {
     const above = shown[i].getBoundingClientRect(), lower = below.getBoundingClientRect();
     const ends = Math.max(above.top + shown[i].scrollHeight, above.bottom);
     return ends > lower.top + 1 ? [`${shown[i].className} ends at ${ends}, ${below.className} begins at ${lower.top}`] : [];
   });
-})"""
+});
+}"""
 
 
 def opened(visiting: Visiting, window: str) -> Page:

@@ -48,11 +48,17 @@ export function plainLabels(ticks) {
   });
 }
 
-// Round times between two that are counted from `begin`, as exact integers.
+// Round times between two that are counted from `begin`, as exact integers: at least two, if there are, since one alone tells no scale.
 export function timeTicks(begin, low, high, most) {
-  const step = BigInt(Math.max(round((high - low) / most), round(grain(high))));
-  const first = begin + BigInt(Math.ceil(low));
-  const last = begin + BigInt(Math.floor(high));
+  const least = round(grain(high));
+  const [first, last] = [begin + BigInt(Math.ceil(low)), begin + BigInt(Math.floor(high))];
+  for (let step = Math.max(round((high - low) / most), least); ; step = round(step / 2.5)) {
+    const ticks = timesBetween(first, last, BigInt(step));
+    if (ticks.length > 1 || round(step / 2.5) < least) return ticks;
+  }
+}
+
+function timesBetween(first, last, step) {
   const ticks = [];
   let tick = first + (((-first % step) + step) % step);
   for (; tick <= last && ticks.length < MOST_TICKS; tick += step) ticks.push(tick);

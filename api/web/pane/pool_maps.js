@@ -65,6 +65,7 @@ export class PoolMaps extends EventTarget {
       const isIt = tab.pool === pool;
       tab.setAttribute("aria-selected", String(isIt));
       tab.tabIndex = isIt ? 0 : -1;
+      if (isIt) scrollWithin(this.tabs, tab);
     }
     this.view.show(this.data, layer, layer.top);
     this.chosen.hidden = !layer.count;
@@ -137,10 +138,17 @@ export class PoolMaps extends EventTarget {
 
   #showChosen(about) {
     if (about === null) {
-      this.chosen.replaceChildren(element("div", { className: "soft" }, "Click a buffer, or press n on the map, to keep its figures here."));
+      this.chosen.replaceChildren(element("div", { className: "soft" }, "Choose a buffer on the map (by a click, a finger, or the key n) to keep its figures here."));
       return;
     }
     const called = [element("dt", {}, "buffer"), element("dd", {}, name(about.id))];
     this.chosen.replaceChildren(...[called, ...facts(about)].map((pair) => element("div", {}, ...pair)));
   }
+}
+
+// Scrolls a part into view within its list, and nothing else.
+function scrollWithin(list, part) {
+  const [above, below] = [part.offsetTop, part.offsetTop + part.offsetHeight];
+  if (above < list.scrollTop) list.scrollTop = above;
+  else if (below > list.scrollTop + list.clientHeight) list.scrollTop = below - list.clientHeight;
 }
