@@ -195,12 +195,12 @@ def test_figures_of_an_answer_without_a_map_are_not_called_the_best_so_far(
 @pytest.mark.parametrize(
     ("size", "pools", "shown"),
     [
-        (80, ("arena",), "peak–bound84 Bgap–"),
-        (40, ("arena", "other"), "peak–bound–gap–"),
+        (80, ("arena",), "needed84 Bthere is80 Blacking4 B"),
+        (40, ("arena", "other"), "needed64 Bthere is40 Blacking24 B"),
     ],
-    ids=["known", "0 B would look as if nothing were needed"],
+    ids=["at one time", "a buffer alone"],
 )
-def test_an_infeasible_problem_has_the_bound_that_is_drawn(
+def test_an_infeasible_problem_has_what_is_lacking_and_no_kinds(
     visiting: Visiting, service: Served, size: int, pools: tuple[str, ...], shown: str
 ) -> None:
     kinds = [{**each, "kind": "input"} for each in THREE["buffers"]]

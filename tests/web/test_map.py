@@ -97,6 +97,7 @@ def test_a_buffer_is_found_by_its_name(visiting: Visiting) -> None:
 def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting) -> None:
     page = visiting().open()
     buffers = [{"id": f"{pool}{i}", "size": 16, "live": [[0, 2]], "pools": [pool]} for pool in "ab" for i in range(2)]
+    buffers[2]["live"] = [[0, 1], [2, 3], [4, 5]]
     planned(page, {**THREE, "pools": [{"name": "a", "size": 64}, {"name": "b"}], "buffers": buffers})
     find, found, tabs = page.get_by_role("searchbox"), page.locator(".tools output"), page.get_by_role("tab")
     find.fill("1")
@@ -114,7 +115,24 @@ def test_buffers_are_found_in_every_pool_one_after_the_other(visiting: Visiting)
     expect(page.locator(".chosen")).to_contain_text("b1")
     find.fill("c")
     find.press("Enter")
-    expect(found).to_have_text("none")
+    expect(found).to_have_text("none on the map")
+    for text, count in (("0 B", "1 of 1"), ("  ", "")):  # one buffer, however many lifetimes it has
+        find.fill(text)
+        find.press("Enter")
+        expect(found).to_have_text(count)
+
+
+def test_the_buffer_of_that_very_name_is_found_first_and_then_those_that_contain_it(visiting: Visiting) -> None:
+    page = visiting().open()
+    names = ("conv 10", "conv 1", "my conv 11", "other")
+    buffers = [{"id": name, "size": 16, "live": [[i, i + 2]]} for i, name in enumerate(names)]
+    planned(page, {**THREE, "pools": [{"name": "a"}], "buffers": buffers})
+    find, found, chosen = page.get_by_role("searchbox"), page.locator(".tools output"), page.locator(".chosen dd").first
+    find.fill("conv 1")
+    for i, name in enumerate(("conv 1", "conv 10", "my conv 11", "conv 1")):
+        find.press("Enter")
+        expect(chosen).to_have_text(name)
+        expect(found).to_have_text(f"{i % 3 + 1} of 3")
 
 
 def test_one_finger_chooses_and_two_zoom(visiting: Visiting) -> None:

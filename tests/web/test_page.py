@@ -151,6 +151,12 @@ def test_an_infeasible_plan_is_explained(visiting: Visiting) -> None:
     expect(page.locator(".badge")).to_have_text("infeasible")
     expect(page.locator(".remark.bad")).to_contain_text("4 bytes too small")
     expect(page.get_by_role("tab")).to_contain_text("needs 84 B, has 80 B")
+    figures = page.locator(".figures")
+    expect(figures).to_contain_text("needed84 Bthere is80 Blacking4 Bbuffers3")
+    expect(page.get_by_role("searchbox")).to_be_hidden()
+    both = {**THREE, "pools": [{"name": "fast", "size": 48}, {"name": "slow", "size": 64}]}
+    plan_text(page, json.dumps({**both, "buffers": [{"id": i, "size": 48, "live": [[0, 2]]} for i in range(3)]}))
+    expect(figures).to_contain_text("needed144 Bthere is112 Blacking32 Bbuffers3")
     expect(page.locator(".legend")).to_contain_text("bytes needed")
 
 

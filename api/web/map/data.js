@@ -44,13 +44,14 @@ export class MapData {
     };
   }
 
-  // Boxes of the buffer of that id, otherwise of all whose names contain the text: the pool's layer, and the box, in the order of the pools.
+  // All buffers whose names contain each of the words: the pool's layer, and the first box. The one of that very name comes first, then the order of pools and of
+  // buffers in the problem counts.
   named(text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const ids = this.document.buffers.id.map(String);
-    const wanted = text.toLowerCase();
-    const isIt = ids.includes(text) ? (id) => id === text : (id) => id.toLowerCase().includes(wanted);
-    const hits = this.layers.flatMap((layer) => Array.from(layer.buffer, (buffer, box) => [layer, box, buffer]));
-    return hits.filter(([, , buffer]) => isIt(ids[buffer])).map(([layer, box]) => [layer, box]);
+    const isIt = Uint8Array.from(ids, (id) => (id === text ? 2 : contains(id.toLowerCase(), words) ? 1 : 0));
+    const hits = this.layers.flatMap((layer) => layer.firstBoxes((buffer) => isIt[buffer]));
+    return [2, 1].flatMap((rank) => hits.filter(([, , buffer]) => isIt[buffer] === rank)).map(([layer, box]) => [layer, box]);
   }
 
   // Marks the buffers that lie elsewhere in another plan; null: there is none.
@@ -71,6 +72,8 @@ export class MapData {
     return found;
   }
 }
+
+const contains = (name, words) => words.every((word) => name.includes(word));
 
 class Layer {
   constructor(document, pool) {
@@ -119,6 +122,15 @@ class Layer {
       near ??= box;
     }
     return near;
+  }
+
+  // The first box in time of each of these buffers, in the problem's order: this layer, the box, the buffer.
+  firstBoxes(isOne) {
+    const found = new Map();
+    this.buffer.forEach((buffer, box) => {
+      if (isOne(buffer) && !(this.left[found.get(buffer)] <= this.left[box])) found.set(buffer, box);
+    });
+    return [...found].sort(([a], [b]) => a - b).map(([buffer, box]) => [this, box, buffer]);
   }
 
   // The next box in time (1), or the one before (-1); without a current one, the first or last.

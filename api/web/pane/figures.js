@@ -16,11 +16,14 @@ export function figures(job, plan, map, more = []) {
   const best = plan?.peak ?? job?.best ?? null;
   const known = plan?.bound ?? job?.bound ?? null;
   const bound = plan?.status === "infeasible" && !known ? null : known; // 0 B would look as if nothing were needed
+  const lack = plan?.status === "infeasible" && !map?.document.wrong_count ? lacking(plan, map) : [];
   // Before there is a plan, only the minimised value is known, which need not be bytes.
   const shown = plan || map?.document.in_bytes ? exactBytes : grouped;
   const isNamed = !plan && NAMED.has(job?.kind);
   const isCost = plan ? termsOf(plan, map)[0].name !== "sum_of_peaks" : map && !map.document.in_bytes;
-  if (plan && isCost) {
+  if (lack.length) {
+    rows.push(...lack);
+  } else if (plan && isCost) {
     rows.push(...costs(termsOf(plan, map)));
     rows.push(["peak", best === null ? "–" : shown(best)]);
   } else if (isNamed) {
@@ -46,6 +49,16 @@ export function figures(job, plan, map, more = []) {
   }
   if (map?.document.wrong_count) for (const row of rows) if (CLAIMS.has(row[0]) || row[0].endsWith(COST)) row[0] = `claimed ${row[0]}`;
   return rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value)));
+}
+
+// Where nothing fits: the need, what there is, and what lacks, as far as that is known, in the memory that the proof names or the first that is too small.
+function lacking({ shortage, pools }, map) {
+  const short = shortage?.pool ? undefined : map?.layers.find((layer) => layer.isShort);
+  const has = short?.pool.size ?? pools.find((pool) => pool.name === shortage?.pool)?.size ?? null;
+  const bytes = shortage?.bytes_short ?? (short ? short.needed - Number(has) : null);
+  if (bytes === null) return [];
+  const needed = has === null ? [] : [["needed", exactBytes(Number(has) + Number(bytes))], ["there is", exactBytes(has)]];
+  return [...needed, ["lacking", exactBytes(bytes)]];
 }
 
 // What was minimised, if not memory alone: each term, and how far the first may be from the least possible.

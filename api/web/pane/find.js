@@ -1,4 +1,4 @@
-// A field for names: Enter goes to the next buffer of that name, Shift+Enter to the one before.
+// A field for parts of names: Enter goes to the next buffer whose name contains them all, Shift+Enter to the one before.
 
 import { element, grouped } from "../text.js";
 
@@ -30,12 +30,12 @@ export class FindBox {
   // The next one in any pool (1), the one before (-1), or the first (0).
   #next(step) {
     const text = this.field.value;
-    if (!text) return this.#forget();
+    if (!text.trim()) return this.#forget();
     if (this.hits?.text !== text) this.hits = { text, boxes: this.named(text), at: 0 };
     const { boxes } = this.hits;
     this.field.setAttribute("aria-invalid", String(!boxes.length));
     this.hits.at = (this.hits.at + step + boxes.length) % Math.max(boxes.length, 1);
-    this.said.value = boxes.length ? `${grouped(this.hits.at + 1)} of ${grouped(boxes.length)}` : "none";
+    this.said.value = boxes.length ? `${grouped(this.hits.at + 1)} of ${grouped(boxes.length)}` : "none on the map";
     if (!boxes.length) return undefined;
     return this.goTo(...boxes[this.hits.at]);
   }

@@ -20,12 +20,12 @@ export class PoolMaps extends EventTarget {
     this.view.addEventListener("move", () => this.dispatchEvent(new Event("move")));
     this.tabs = element("div", { className: "tabs", role: "tablist", "aria-label": "Pools" });
     this.tabs.addEventListener("keydown", (event) => this.#tabKey(event));
-    const find = new FindBox((text) => this.data?.named(text) ?? [], (layer, box) => this.#goTo(layer, box));
+    this.find = new FindBox((text) => this.data?.named(text) ?? [], (layer, box) => this.#goTo(layer, box));
     const near = (factor) => () => this.view.window.zoom(factor, factor);
     const tools = element(
       "div",
       { className: "tools" },
-      ...find.parts,
+      ...this.find.parts,
       button("−", near(1.5), "Zoom out"),
       button("+", near(1 / 1.5), "Zoom in"),
       button("All", () => this.view.window.fit(), "Show all of it"),
@@ -51,6 +51,7 @@ export class PoolMaps extends EventTarget {
     this.data = data;
     const pools = data.layers.map((layer) => layer.pool);
     this.tabs.replaceChildren(...pools.map((pool) => this.#tab(pool)));
+    for (const part of this.find.parts) part.hidden = !data.layers.some((layer) => layer.count);
     this.root.hidden = !data.layers.some((layer) => layer.count || layer.needed);
     const fullest = data.layers.find((layer) => layer.count) ?? data.layers.find((layer) => layer.isShort) ?? data.layers[0];
     this.select(pools.some((pool) => pool.name === this.pool) ? this.pool : fullest.pool.name);

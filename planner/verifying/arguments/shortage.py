@@ -50,9 +50,11 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
     if certificate.proof is Proof.SINGLE_BLOCK:
         text = room + f"{these(named)} cannot end below {certificate.value} there"
     elif certificate.proof is Proof.LIVE_TOGETHER:
-        text = (
-            room + f"{these(named)}, which live together at time {certificate.time}, need {in_bytes(certificate.value)}"
-        )
+        live = "live" if len(named) == 1 else "which live together"
+        text = room + f"{these(named)}, {live} at time {certificate.time}, {_need(named)} {in_bytes(certificate.value)}"
+        own = sum(places.problem.buffers[places.index[id_]].size for id_ in named)
+        if certificate.value > own:
+            text += f": {in_bytes(own)}, and what alignments, reserved ranges and fixed places add"
     else:
         text = room + f"{these(named)}, which all conflict with each other, need {in_bytes(certificate.value)}"
     return Shortage(text, pool.name, short, certificate.time, named)

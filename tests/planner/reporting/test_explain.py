@@ -37,6 +37,14 @@ def test_the_message_names_pool_bytes_time_and_buffers() -> None:
     assert why.subset is None
 
 
+def test_the_message_says_where_a_need_beyond_the_buffers_own_bytes_comes_from() -> None:
+    alone = Problem((Buffer("a", 8, 1, ((0, 3),)),), (Pool("sram", 10, reserved=((2, 5),)),))
+    said = "pool 'sram' is 3 bytes too small: it has 10 bytes, but buffer 'a', live at time 0, needs 13 bytes: 8 bytes, and what"
+    why = plan(alone, GREEDY).shortage
+    assert why is not None
+    assert why.message == f"{said} alignments, reserved ranges and fixed places add"
+
+
 @pytest.mark.parametrize(
     ("term", "name"),
     [(Term.SPILLED_BYTES, "spilled bytes"), (Term.ACCESS_COST, "access cost"), (Term.SUM_OF_PEAKS, "sum of peaks")],
