@@ -15,7 +15,7 @@ from .coverage import LEVELS, coloured, shares
 from .demand import DRAWING
 from .frame import LEFT, Frame, number, safe
 from .memory_map import Box, MemoryMap, PoolMap
-from .style import NO_KIND, colours_of
+from .style import LIGHT, colours_of
 from .ticks import grouped, short_bytes
 
 FEW, MOST = 2_000, 10_000
@@ -24,7 +24,7 @@ OUTLINED = 6
 """The least width and height with an outline, in pixels: of smaller ones it would hide the kind."""
 MOST_FILLED = 0.25
 """The greatest share of all that is drawn that is filled because it lies elsewhere: of more the kinds could no longer be seen."""
-WENT = NO_KIND + 1
+WENT = len(LIGHT)
 """Beyond the colours of kinds: what lies elsewhere in another plan."""
 LONGEST_NAME = 200
 LEAST = 1.0

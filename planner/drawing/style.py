@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import cycle
 
 
 class Theme(StrEnum):
@@ -17,31 +17,38 @@ class Theme(StrEnum):
 
 
 LIGHT = (
-    "#8fb8de",
-    "#f0b27a",
-    "#93c9a1",
-    "#e3a3c4",
-    "#e6cf74",
-    "#8fd0d3",
-    "#b7a6dd",
-    "#c9b097",
-    "#e79a93",
+    "#7ac1fe",
+    "#eaa287",
+    "#a3d875",
+    "#d26ca3",
+    "#f5e061",
+    "#7fe7f2",
+    "#a488ce",
+    "#617fdf",
+    "#179999",
     "#b4bcc4",
+    "#818f2b",
+    "#d0efca",
+    "#a9767c",
 )
+"""Of each kind. They differ as far as letters on them allow, also for eyes that do not tell red from green, and in their lighter shades."""
 DARK = (
-    "#2f5f8f",
-    "#93602c",
-    "#35734a",
-    "#8a4570",
-    "#80702a",
-    "#25727a",
-    "#5d4a96",
-    "#6b573f",
-    "#96443d",
+    "#436aa9",
+    "#9e5c3c",
+    "#2d783b",
+    "#a15d91",
+    "#6c7203",
+    "#006479",
+    "#654e9a",
+    "#192e64",
+    "#457d73",
     "#4b545d",
+    "#4a4810",
+    "#18380c",
+    "#353031",
 )
-NO_KIND = len(LIGHT) - 1
-"""With several kinds, the last colour is for buffers without one."""
+NO_KIND = 9
+"""With several kinds, the grey for buffers without one, and for the kinds for which there is no colour left."""
 KNOWN = {
     kind: colour for colour, kind in enumerate(("intermediate", "workspace", "input", "output", "constant", "mutable"))
 }
@@ -54,12 +61,21 @@ _DARK |= {"live": "#f2f5f7", "bound": "#4fd39a", "end": "#ff8a80", "wrong": "#ff
 
 
 def colours_of(kinds: Sequence[str | None]) -> tuple[int, ...]:
-    """Return the number of each kind's colour. Others than the known ones get what these leave, in turn; if there are more than that, some share one."""
+    """Return the number of each kind's colour. Others than the known ones get what these leave; when that is used up, the rest share the grey."""
     if tuple(kinds) == (None,):
         return (0,)
     used = {KNOWN[kind] for kind in kinds if kind in KNOWN}
-    free = cycle([*range(len(KNOWN), NO_KIND), *(c for c in range(len(KNOWN)) if c not in used)])
-    return tuple(NO_KIND if kind is None else KNOWN[kind] if kind in KNOWN else next(free) for kind in kinds)
+    own = [colour for colour in range(len(LIGHT)) if colour != NO_KIND and colour not in KNOWN.values()]
+    free = iter([*own, *(colour for colour in KNOWN.values() if colour not in used)])
+    return tuple(NO_KIND if kind is None else KNOWN[kind] if kind in KNOWN else next(free, NO_KIND) for kind in kinds)
+
+
+def explained(kinds: Sequence[str | None]) -> tuple[list[tuple[int, int]], int]:
+    """Return number and colour of each kind that a legend names, and how many more there are, which share the grey."""
+    colours = colours_of(kinds)
+    shares = Counter(colours)
+    named = [(i, colour) for i, colour in enumerate(colours) if kinds[i] is None or shares[colour] == 1]
+    return named, len(kinds) - len(named)
 
 
 def _rules(colours: Sequence[str], names: dict[str, str]) -> str:

@@ -13,13 +13,11 @@ from .in_use import FAINT_AND_STRONG, OF_MAPS, in_use, is_beside, is_dense, live
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .names import names
 from .rectangles import NOTHING_MOVED, Chosen, Moved, bad_buffers, boxes, chosen, least_area
-from .style import colours_of
+from .style import NO_KIND, explained
 from .ticks import address_labels, address_ticks, exact_bytes, grouped, short_bytes, time_ticks
 
 HEAD, LEAST_FIELD, GAP, FOOT = 64, 150, 52, 30
 LONGEST_REASON = 600
-MOST_KINDS = 24
-"""The most kinds in the legend."""
 MOST_POOLS = 100
 """The most pools above each other."""
 
@@ -224,9 +222,12 @@ def legend(
     has_kinds = len(drawn.kinds) > 1 or drawn.kinds[:1] not in ((), (None,))
     if has_kinds and any(pool.boxes for pool in drawn.pools):
         counts = Counter(drawn.kind)
-        for i, (colour, kind) in enumerate(zip(colours_of(drawn.kinds[:MOST_KINDS]), drawn.kinds, strict=False)):
-            count = f" ({grouped(counts[i])})" if are_counted else ""
+        named, rest = explained(drawn.kinds)
+        for i, colour in named:
+            kind, count = drawn.kinds[i], f" ({grouped(counts[i])})" if are_counted else ""
             entries.append((f"k{colour}", f"{'no kind' if kind is None else cut(kind, 160)}{count}"))
+        if rest:
+            entries.append((f"k{NO_KIND}", f"{grouped(rest)} more kinds"))
     x, row, parts = float(LEFT), 0, []
     for mark, name in entries:
         width = 34 + 6.6 * len(name)

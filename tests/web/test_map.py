@@ -171,6 +171,17 @@ def test_on_a_phone_the_chosen_buffer_and_all_pools_are_in_sight(visiting: Visit
     expect(page.locator(".chosen")).to_be_in_viewport(ratio=0.99)
 
 
+def test_twelve_kinds_have_colours_of_their_own(visiting: Visiting) -> None:
+    page = visiting().open()
+    many = [{"id": f"b{i}", "size": 8, "live": [[0, 2]], "kind": f"kind {i}"} for i in range(14)]
+    planned(page, {**THREE, "pools": [{"name": "arena"}], "buffers": many})
+    marks = page.locator(".legend i[class^=k]")
+    expect(marks).to_have_count(13)
+    expect(page.locator(".legend")).to_contain_text("2 more kinds")
+    colours = marks.evaluate_all("(marks) => marks.map((each) => getComputedStyle(each).backgroundColor)")
+    assert len(set(colours)) == 13
+
+
 def test_compared_maps_are_of_one_height(visiting: Visiting) -> None:
     page = visiting(viewport={"width": 1400, "height": 900}).open()
     many = [{"id": f"b{i}", "size": 8, "live": [[0, 2]], "kind": f"kind {i}"} for i in range(12)]

@@ -2,7 +2,6 @@
 
 import { LEVELS } from "./coverage.js";
 
-const COLOURS = 10;
 export const SHADES = 3; // of each colour, to distinguish neighbours
 const OPACITY = [1, 0.86, 0.72];
 const NAMES = ["field", "ink", "soft", "rule", "live", "bound", "end", "wrong", "accent", "page", "moved"];
@@ -18,9 +17,12 @@ export function palette() {
   found.kinds = [];
   const field = channels(found.field);
   found.fieldPixel = pixel(field);
-  found.boxPixels = new Uint32Array(COLOURS * SHADES);
+  const style = getComputedStyle(document.documentElement);
+  let count = 0;
+  while (style.getPropertyValue(`--k${count}`)) count += 1;
+  found.boxPixels = new Uint32Array(count * SHADES);
   found.boxes = []; // the same in CSS
-  for (let colour = 0; colour < COLOURS; colour += 1) {
+  for (let colour = 0; colour < count; colour += 1) {
     found.kinds.push(read(`k${colour}`));
     const full = channels(found.kinds[colour]);
     OPACITY.forEach((share, shade) => {

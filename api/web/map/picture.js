@@ -71,7 +71,7 @@ function laidOut(legend, room, measured) {
 }
 
 function drawMark(context, mark, x, y, colours) {
-  const kind = /^k([0-9])$/.exec(mark);
+  const kind = /^k([0-9]+)$/.exec(mark);
   if (kind) {
     context.fillStyle = colours.kinds[Number(kind[1])];
     context.fillRect(x, y - 5, 14, 10);

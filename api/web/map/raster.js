@@ -4,7 +4,6 @@ const LEAST_BORDERED = 4;
 export const FEW = 2000; // so many are all painted, however small; among more, small ones only colour what they cover
 export const OUTLINED = 6; // the least width and height with an outline, in pixels of the page
 const MOST_FILLED = 0.25; // the greatest share of all that is painted that is filled because it moved
-const MOVED = 10; // its colour, beyond those of kinds
 
 // `view` is the part of time and address in the pixels. Anything smaller than a pixel still gets one; or if there are many, as much colour as it covers of a cell
 // of `cover.coverage`. Without `cover`, every one gets a pixel.
@@ -16,6 +15,7 @@ export function paint(pixels, width, height, layer, view, colours, background, c
   const scale = cover?.coverage.scale ?? 1;
   const isFilled = Boolean(moved) && cover !== null && fills(layer, view, (OUTLINED * scale) / perTime, (OUTLINED * scale) / perByte);
   const isMany = cover !== null && areMany(layer, view);
+  const went = cover === null ? 0 : cover.tints.length - 1; // the colour of what moved, beyond those of kinds
   const least = isMany ? scale : 0;
   if (isMany) {
     cover.coverage.clear();
@@ -26,7 +26,7 @@ export function paint(pixels, width, height, layer, view, colours, background, c
       if (across >= least && up >= least) continue;
       const x = (left[box] - view.left) * perTime;
       const y = (view.high - high[box]) * perByte;
-      const which = isFilled && moved[box] ? MOVED : (colour[box] / cover.shades) | 0;
+      const which = isFilled && moved[box] ? went : (colour[box] / cover.shades) | 0;
       cover.coverage.add(which, x / scale, (x + across) / scale, y / scale, (y + up) / scale);
     }
     cover.coverage.paint(pixels, width, height, cover.tints);

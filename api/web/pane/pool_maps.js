@@ -6,8 +6,6 @@ import { facts } from "../map/tip.js";
 import { MapView } from "../map/view.js";
 import { FindBox } from "./find.js";
 
-const KINDS = 12; // the most kinds in the legend
-
 // Emits "move" when the map's window moves, and "pool" when another one was chosen here.
 export class PoolMaps extends EventTarget {
   // `button(text, act, label)` makes a button, which reports if its action fails.
@@ -132,8 +130,12 @@ export class PoolMaps extends EventTarget {
     const counts = new Uint32Array(kinds.length);
     if (layer.count > FEW) for (const kind of buffers.kind) counts[kind] += 1; // some may be too small to be seen
     const said = (kind, i) => `${kind.name === null ? "no kind" : visible(kind.name)}${counts[i] ? ` (${grouped(counts[i])})` : ""}`;
-    const boxes = kinds.slice(0, KINDS).map((kind, i) => entry(`k${kind.colour}`, said(kind, i)));
-    if (kinds.length > KINDS) boxes.push(element("span", {}, `and ${grouped(kinds.length - KINDS)} more kinds`));
+    const shares = new Map(); // how many kinds have each colour: for want of more, several may have the grey
+    for (const { colour } of kinds) shares.set(colour, (shares.get(colour) ?? 0) + 1);
+    const shared = (kind) => kind.name !== null && shares.get(kind.colour) > 1;
+    const boxes = kinds.flatMap((kind, i) => (shared(kind) ? [] : [entry(`k${kind.colour}`, said(kind, i))]));
+    const more = kinds.filter(shared);
+    if (more.length) boxes.push(entry(`k${more[0].colour}`, `${grouped(more.length)} more kinds`));
     return [...lines, ...boxes];
   }
 

@@ -287,3 +287,9 @@ def test_nested_maps_have_one_legend_and_each_kind_one_colour() -> None:
     legend = re.findall(r'<rect class="(k\d+)"[^>]*/><text [^>]*>(\w+)<', written.replace("\n", ""))
     assert sorted(legend) == sorted(colours)
     assert re.findall(r">(\w): \d+ things are wrong with this plan \((\d) buffers marked\)", written) == [("g", "3")]
+
+
+def test_more_kinds_than_colours_are_counted() -> None:
+    many = Problem(tuple(Buffer(i, 8, live=((0, 1),), kind=f"kind {i}") for i in range(20)))
+    said = [each.text or "" for each in parts(drawn(many), "text")]
+    assert [text for text in said if "kind" in text][-2:] == ["kind 11", "8 more kinds"]

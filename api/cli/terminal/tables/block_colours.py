@@ -4,41 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from rich.text import Text
 
 from planner.drawing import MemoryMap
-from planner.drawing.style import colours_of
+from planner.drawing.style import LIGHT, NO_KIND, colours_of, explained
 
 from .consoles import plain
 
-BY_KIND = (
-    (74, 110, 68, 117),
-    (215, 179, 172, 216),
-    (108, 114, 71, 150),
-    (176, 175, 139, 182),
-    (186, 185, 143, 222),
-    (80, 73, 116, 79),
-    (140, 146, 104, 183),
-    (180, 137, 144, 138),
-    (174, 167, 210, 217),
-    (246, 248, 243, 251),
-)
-"""Of 256, in the order of the pictures' colours: light enough for dark letters, dark enough for a light page."""
 OF_ANY = (74, 215, 108, 176, 186, 80, 140, 180, 174, 109, 147, 150)
 """Where there are no kinds."""
 SHADES = "█▓▒░"
 """Used without colours."""
 LETTERS = "color(16)"
-MOST_KINDS = 12
-"""The most kinds in the legend."""
+SHADES_OF_KIND = 4
+"""So many colours suffice for neighbours of one kind to differ."""
 NEEDED, TOO_MUCH = 1, 2
 """What a cell without a buffer shows where nothing fits."""
 
 Cells = npt.NDArray[np.int32]
 """A buffer's number plus one in each cell; 0 if there is none. The first row is the highest."""
+
+
+def _by_kind() -> tuple[tuple[int, ...], ...]:
+    """Return for each colour of the pictures the nearest of the 256, each of which belongs to the one colour it is nearest to."""
+    wanted = [_channels(int(colour[1:], 16)) for colour in LIGHT]
+    levels = (0, 95, 135, 175, 215, 255)
+    cube = {16 + 36 * r + 6 * g + b: (levels[r], levels[g], levels[b]) for r, g, b in product(range(6), repeat=3)}
+    cube |= {232 + i: (8 + 10 * i,) * 3 for i in range(24)}
+    found: list[list[tuple[float, int]]] = [[] for _ in wanted]
+    for number, colour in cube.items():
+        away, kind = min((_distance(colour, each), kind) for kind, each in enumerate(wanted))
+        found[kind].append((away, number))
+    return tuple(tuple(number for _, number in sorted(each)[:SHADES_OF_KIND]) for each in found)
+
+
+def _channels(colour: int) -> tuple[int, int, int]:
+    return colour >> 16, colour >> 8 & 255, colour & 255
+
+
+def _distance(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    """Return how different two colours look: differences in red count more the redder they are."""
+    red, green, blue = (a - b for a, b in zip(one, other, strict=True))
+    mean = (one[0] + other[0]) / 512
+    return (2 + mean) * red**2 + 4 * green**2 + (3 - mean) * blue**2
+
+
+BY_KIND = _by_kind()
+"""Of 256, in the order of the pictures' colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +114,10 @@ def legend(drawn: MemoryMap, width: int, *, are_colours: bool) -> Iterator[Text]
         marks = OF_ANY if are_colours else SHADES
         entries = [(marks[NEEDED - 1], "needed"), (marks[TOO_MUCH - 1], "more than there is")]
     elif are_colours and has_kinds(drawn):
-        known = list(zip(colours_of(drawn.kinds), drawn.kinds, strict=True))[:MOST_KINDS]
-        entries = [(BY_KIND[colour][0], "no kind" if kind is None else kind[:40]) for colour, kind in known]
+        named, more = explained(drawn.kinds)
+        entries = [(BY_KIND[colour][0], (drawn.kinds[i] or "no kind")[:40]) for i, colour in named]
+        if more:
+            entries.append((BY_KIND[NO_KIND][0], f"{more} more kinds"))
     else:
         yield Text(f"{'colours' if are_colours else 'shades'} tell neighbours apart")
         return

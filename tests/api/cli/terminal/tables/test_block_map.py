@@ -14,6 +14,7 @@ from api.cli.terminal.tables.block_colours import BY_KIND, colours_for
 from api.cli.terminal.tables.block_map import print_map
 from planner import Buffer, Plan, Pool, Problem, plan
 from planner.drawing import memory_map
+from planner.drawing.style import KNOWN, LIGHT
 from planner.generate import Request, generate
 
 STAIRS = Problem(
@@ -79,6 +80,17 @@ def test_the_colours_of_kinds_are_explained() -> None:
     assert "colours tell neighbours apart" in "\n".join(shown(STAIRS, plan(STAIRS), colours=True))
     tight = replace(problem, pools=(Pool("sram", 100),))
     assert "██ needed   ▓▓ more than there is" in "\n".join(shown(tight, plan(tight)))
+
+
+def test_kinds_have_the_colours_of_the_pictures() -> None:
+    assert len(BY_KIND) == len(LIGHT)
+    assert {len(shades) for shades in BY_KIND} == {4}
+    assert len({number for shades in BY_KIND for number in shades}) == 4 * len(LIGHT)
+    assert BY_KIND[KNOWN["intermediate"]][:2] == (111, 75), "blue"
+    many = Problem(tuple(Buffer(i, 8, live=((0, 1),), kind=f"kind {i}") for i in range(20)))
+    lines = "".join(shown(many, plan(many), colours=True))
+    assert "kind 11" in lines
+    assert "8 more kinds" in lines
 
 
 @pytest.mark.parametrize("kind", [None, "intermediate"])
