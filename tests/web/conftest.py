@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.http.served import Served, serving
 from tests.web.browsing import CHROMIUM, Tabs, Visit, Visiting, browsing
@@ -57,3 +57,11 @@ def visiting(tabs: Tabs, service: Served) -> Iterator[Visiting]:
     yield visit
     for each in visits:
         each.end()
+
+
+@pytest.fixture(scope="module")
+def page(tabs: Tabs, service: Served) -> Iterator[Page]:
+    """A page of the same origin on which nothing runs, for modules that tests call by themselves."""
+    visit = Visit(tabs, service.address)
+    yield visit.open("/web/page.css")
+    visit.end()

@@ -141,6 +141,9 @@ def test_one_finger_chooses_and_two_zoom(visiting: Visiting) -> None:
     whole = picture(page)
     page.touchscreen.tap(*point(page, 3.0, 20, RIGHT, TOP))
     expect(page.locator(".chosen")).to_contain_text("score")
+    x, y = point(page, 3.0, 84, RIGHT, TOP)  # the upper right corner of edges; score is nearly as near
+    page.touchscreen.tap(x + 4, y - 3)
+    expect(page.locator(".chosen")).to_contain_text("edges")
     devtools = page.context.new_cdp_session(page)
     x, y = point(page, 2.0, 50, RIGHT, TOP)
     for kind, apart in (("touchStart", 20), ("touchMove", 60), ("touchMove", 100), ("touchEnd", None)):

@@ -5,6 +5,7 @@ const NOTHING = 1e-6; // what is covered less is only touched
 const SEEN = 1 / 8; // the least share of the cells that a colour gets in which it is
 const LEAST = 1 / 4; // the strength of the palest cell, which shows that something is there
 export const LEVELS = 16; // of strength
+const [NONE, MIXED] = [-1, -2];
 
 export class Coverage {
   // So many cells, each of `scale` pixels.
@@ -14,11 +15,10 @@ export class Coverage {
     this.scale = scale;
     this.changes = new Map(); // by colour: how the covered share of cells changes along both axes
     this.spare = [];
-  }
-
-  clear() {
-    for (const changes of this.changes.values()) this.spare.push(changes.fill(0));
-    this.changes.clear();
+    this.rows = [];
+    this.total = new Float64Array(width); // of the row that is painted: how much of each cell is covered,
+    this.only = new Int16Array(width); // by which colour,
+    this.cells = new Uint32Array(width); // and what it looks like
   }
 
   // A box, by its edges in cells.
@@ -68,66 +68,84 @@ export class Coverage {
     changes[end + wide + 1] -= below * next;
   }
 
-  // Paints every covered cell in `tints[colour][level]`. Where several colours share cells, each has as many as its share, and some in any case.
-  paint(pixels, across, down, tints) {
+  // Paints every covered cell in `tints[colour][level]`, and all others in the background. Where several colours share cells, each has as many as its share, and
+  // some in any case. What was added is forgotten. Row by row, so that what is worked with stays near the processor.
+  paint(pixels, across, down, tints, background = 0) {
     const { width, height, scale } = this;
     const colours = [...this.changes.keys()].sort((a, b) => a - b);
-    const shares = colours.map((colour) => this.#summed(this.changes.get(colour)));
+    const changes = colours.map((colour) => this.changes.get(colour));
+    const shares = colours.map((_, i) => (this.rows[i] ??= new Float64Array(width + 1)).fill(0)); // of each colour in the row
     const tintOf = colours.map((colour) => tints[colour]);
-    const cells = scale === 1 ? pixels : (this.cells ??= new Uint32Array(width * height)).fill(0);
-    const count = shares.length;
-    for (let y = 0, at = 0; y < height; y += 1, at += 1) {
-      for (let x = 0; x < width; x += 1, at += 1) {
-        let total = 0;
-        let only = -1;
-        let mixed = false;
-        for (let i = 0; i < count; i += 1) {
-          const share = shares[i][at];
-          if (share <= NOTHING) continue;
-          total += share;
-          mixed = only >= 0;
-          only = i;
+    const { total, only, cells } = this;
+    let y = 0;
+    for (let row = 0; row < height; row += 1) {
+      total.fill(0);
+      only.fill(NONE);
+      for (let i = 0; i < colours.length; i += 1) addRow(changes[i], row * (width + 1), shares[i], i, total, only);
+      const screen = (row & 7) << 3;
+      for (let x = 0; x < width; x += 1) {
+        let which = only[x];
+        if (which === NONE) {
+          cells[x] = background;
+          continue;
         }
-        if (only < 0) continue;
-        const which = mixed ? chosen(shares, at, total, SCREEN[((y & 7) << 3) | (x & 7)]) : only;
-        cells[y * width + x] = tintOf[which][Math.ceil((total < LEAST ? LEAST : total > 1 ? 1 : total) * LEVELS)];
+        const sum = total[x];
+        if (which === MIXED) which = chosen(shares, x, sum, SCREEN[screen | (x & 7)]);
+        cells[x] = tintOf[which][Math.ceil((sum < LEAST ? LEAST : sum > 1 ? 1 : sum) * LEVELS)];
+      }
+      const begin = y * across;
+      for (; y < down && (row + 1 === height || Math.floor(y / scale) <= row); y += 1) {
+        if (y * across > begin) pixels.copyWithin(y * across, begin, begin + across);
+        else enlarge(cells, width, pixels, begin, across, scale);
       }
     }
-    if (cells !== pixels) enlarge(cells, width, pixels, across, down, scale);
-  }
-
-  // The covered share of each cell, from the changes along both axes.
-  #summed(changes) {
-    const wide = this.width + 1;
-    for (let y = 0; y < this.height; y += 1) {
-      let row = 0;
-      for (let at = y * wide; at < (y + 1) * wide; at += 1) {
-        row += changes[at];
-        changes[at] = y ? changes[at - wide] + row : row;
-      }
-    }
-    return changes;
+    this.spare.push(...changes); // empty but for what lies beyond the right and lower edges, which is never read
+    this.changes.clear();
   }
 }
 
-// Paints cells that are not empty, each `scale` pixels wide and high.
-function enlarge(cells, width, pixels, across, down, scale) {
-  const column = Uint32Array.from({ length: across }, (_, x) => Math.min(Math.floor(x / scale), width - 1));
-  for (let y = 0; y < down; y += 1) {
-    const row = Math.floor(y / scale) * width;
-    for (let x = 0; x < across; x += 1) {
-      const value = cells[row + column[x]];
-      if (value) pixels[y * across + x] = value;
+// Adds up a row of changes, which becomes empty, to the shares of a colour in the row above; tells which cells one colour covers, and which several.
+function addRow(changes, from, shares, colour, total, only) {
+  let along = 0;
+  for (let x = 0; x < total.length; x += 1) {
+    const change = changes[from + x];
+    if (change) {
+      along += change;
+      changes[from + x] = 0;
+    }
+    const share = (shares[x] += along);
+    if (share > NOTHING) {
+      total[x] += share;
+      only[x] = only[x] === NONE ? colour : MIXED;
     }
   }
+}
+
+// A row of cells as pixels, each `scale` wide.
+function enlarge(cells, width, pixels, begin, across, scale) {
+  if (scale === 1) pixels.set(across === width ? cells : cells.subarray(0, across), begin);
+  else for (let x = 0; x < across; x += 1) pixels[begin + x] = cells[Math.min((x / scale) | 0, width - 1)];
 }
 
 // The colour in whose part of the whole a threshold from 0 to 1 lies.
 function chosen(shares, at, total, threshold) {
-  const weight = (share) => (share[at] > NOTHING ? Math.max(share[at], SEEN * total) : 0);
-  const wanted = threshold * shares.reduce((sum, share) => sum + weight(share), 0);
+  const least = SEEN * total;
+  let whole = 0;
+  for (let i = 0; i < shares.length; i += 1) {
+    const share = shares[i][at];
+    if (share > NOTHING) whole += share > least ? share : least;
+  }
+  const wanted = threshold * whole;
   let reached = 0;
-  return shares.findIndex((share) => (reached += weight(share)) > wanted);
+  let last = 0;
+  for (let i = 0; i < shares.length; i += 1) {
+    const share = shares[i][at];
+    if (share <= NOTHING) continue;
+    reached += share > least ? share : least;
+    last = i;
+    if (reached > wanted) return i;
+  }
+  return last;
 }
 
 // Thresholds for 8 x 8 cells, as printers use them: those of neighbours are far apart.

@@ -112,14 +112,19 @@ class Layer {
     );
   }
 
-  // The topmost box at a point, or null; `reach` is the distance at which a tiny one still counts.
+  // The topmost box at a point, otherwise the nearest within reach, or null.
   at(time, address, reachTime, reachAddress) {
     let near = null;
+    let nearest = Infinity;
     for (let box = this.count - 1; box >= 0; box -= 1) {
       if (this.left[box] - reachTime > time || this.right[box] + reachTime < time) continue;
       if (this.low[box] - reachAddress > address || this.high[box] + reachAddress < address) continue;
       if (this.left[box] <= time && time < this.right[box] && this.low[box] <= address && address < this.high[box]) return box;
-      near ??= box;
+      const x = Math.max(this.left[box] - time, time - this.right[box], 0) / reachTime;
+      const y = Math.max(this.low[box] - address, address - this.high[box], 0) / reachAddress;
+      if (Math.hypot(x, y) >= nearest) continue;
+      nearest = Math.hypot(x, y);
+      near = box;
     }
     return near;
   }

@@ -9,6 +9,8 @@ import { OUTLINED, paint } from "./raster.js";
 import { addressLabels, addressTicks, timeTicks } from "./scales.js";
 
 export const GUTTER = { left: 68, right: 12, top: 8, bottom: 24 };
+const QUICK = 20; // milliseconds that a frame may take for what is smaller than pixels, while the map moves
+const COARSEST = 3; // pixels of the page
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 
 export class MapPainter {
@@ -33,7 +35,15 @@ export class MapPainter {
     const [across, up] = [width, height].map((length) => Math.max(Math.round(length * this.scale), 1));
     this.image = this.context.createImageData(across, up);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.coverage = new Coverage(Math.max(Math.ceil(across / this.scale), 1), Math.max(Math.ceil(up / this.scale), 1), this.scale);
+    this.coverages = []; // by the size of their cells in pixels of the page
+    this.took = 0; // milliseconds for the last frame that was not coarse
+  }
+
+  // Cells of one pixel of the page; while the map moves, of as many as it takes to follow the hand.
+  #coverage(isMoving) {
+    const size = isMoving ? Math.min(Math.ceil(Math.sqrt(this.took / QUICK)) || 1, COARSEST) : 1;
+    const [across, up] = [this.image.width, this.image.height].map((length) => Math.max(Math.ceil(length / (this.scale * size)), 1));
+    return (this.coverages[size] ??= new Coverage(across, up, this.scale * size));
   }
 
   // The upper edge of the map, below the strip with the bytes in use if there is one.
@@ -57,7 +67,8 @@ export class MapPainter {
     return this.top + ((this.view.high - address) / (this.view.high - this.view.low)) * this.inside.height;
   }
 
-  draw(data, layer, view, colours) {
+  // Returns true if it is coarser than it would be at rest.
+  draw(data, layer, view, colours, isMoving = false) {
     const { context, scale } = this;
     this.view = view;
     this.colours = colours;
@@ -69,8 +80,12 @@ export class MapPainter {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = colours.page;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    const cover = { coverage: this.coverage, tints: colours.tints, moved: colours.movedPixel, shades: SHADES };
+    const coverage = this.#coverage(isMoving);
+    const begun = performance.now();
+    const cover = { coverage, tints: colours.tints, moved: colours.movedPixel, shades: SHADES };
     paint(this.pixels, this.image.width, this.image.height, layer, view, colours.boxPixels, colours.fieldPixel, cover);
+    const isCoarse = coverage.scale > scale;
+    if (!isCoarse) this.took = performance.now() - begun;
     context.putImageData(this.image, Math.round(GUTTER.left * scale), Math.round(this.top * scale));
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.font = `11px ${FONT}`;
@@ -87,6 +102,7 @@ export class MapPainter {
     drawLabels(this, data, layer);
     this.#limits(layer);
     context.restore();
+    return isCoarse;
   }
 
   #axes(data) {

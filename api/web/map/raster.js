@@ -8,7 +8,6 @@ const MOST_FILLED = 0.25; // the greatest share of all that is painted that is f
 // `view` is the part of time and address in the pixels. Anything smaller than a pixel still gets one; or if there are many, as much colour as it covers of a cell
 // of `cover.coverage`. Without `cover`, every one gets a pixel.
 export function paint(pixels, width, height, layer, view, colours, background, cover = null) {
-  pixels.fill(background);
   const perTime = width / (view.right - view.left);
   const perByte = height / (view.high - view.low);
   const { left, right, low, high, colour, count, moved } = layer;
@@ -18,7 +17,6 @@ export function paint(pixels, width, height, layer, view, colours, background, c
   const went = cover === null ? 0 : cover.tints.length - 1; // the colour of what moved, beyond those of kinds
   const least = isMany ? scale : 0;
   if (isMany) {
-    cover.coverage.clear();
     for (let box = 0; box < count; box += 1) {
       if (right[box] <= view.left || left[box] >= view.right || high[box] <= view.low || low[box] >= view.high) continue;
       const across = (right[box] - left[box]) * perTime;
@@ -29,7 +27,9 @@ export function paint(pixels, width, height, layer, view, colours, background, c
       const which = isFilled && moved[box] ? went : (colour[box] / cover.shades) | 0;
       cover.coverage.add(which, x / scale, (x + across) / scale, y / scale, (y + up) / scale);
     }
-    cover.coverage.paint(pixels, width, height, cover.tints);
+    cover.coverage.paint(pixels, width, height, cover.tints, background);
+  } else {
+    pixels.fill(background);
   }
   for (let box = 0; box < count; box += 1) {
     if (right[box] <= view.left || left[box] >= view.right || high[box] <= view.low || low[box] >= view.high) continue;

@@ -11,6 +11,7 @@ const STEP = 0.1;
 const NEARER = 0.8;
 const REACH = 3; // pixels beside a tiny box that still count as on it
 const FINGER = 12; // the same for a finger
+const REST = 150; // milliseconds without a move, after which the map is drawn in full
 const HELP = "Arrow keys move, + and - zoom, 0 shows all, n and p go from buffer to buffer, Enter shows the chosen one, Escape lets it go.";
 
 export class MapView extends EventTarget {
@@ -54,6 +55,7 @@ export class MapView extends EventTarget {
 
   // Returns a picture: lines of text above the map, and marks with their meaning below.
   picture(heads, legend) {
+    this.isMoving = false;
     this.#draw();
     return framed(this.base, this.painter.scale, heads, legend, this.colours);
   }
@@ -72,12 +74,14 @@ export class MapView extends EventTarget {
 
   close() {
     this.watcher.disconnect();
+    clearTimeout(this.rest);
     this.layer = null;
   }
 
   #listen() {
     const { over } = this;
     this.window.addEventListener("change", ({ detail }) => {
+      this.isMoving = true;
       this.#ask();
       if (!detail.quietly) this.dispatchEvent(new Event("move"));
     });
@@ -116,7 +120,10 @@ export class MapView extends EventTarget {
     this.asked = 0;
     if (!this.layer || !this.painter.image) return;
     this.colours ??= palette();
-    this.painter.draw(this.data, this.layer, this.window.now, this.colours);
+    const isCoarse = this.painter.draw(this.data, this.layer, this.window.now, this.colours, this.isMoving);
+    this.isMoving = false;
+    clearTimeout(this.rest);
+    if (isCoarse) this.rest = setTimeout(() => this.#ask(), REST);
     if (this.pointer && !this.dragged) this.#hover(this.#boxAt(this.pointer), this.pointer); // the map moved below it
     this.#drawOver();
   }

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
@@ -36,11 +37,14 @@ PAUSE = 12
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--buffers", type=int, default=100_000)
+    arguments.add_argument("--kinds", type=int, default=1, help="So many kinds, each of which has a colour.")
     arguments.add_argument("--picture", type=Path, help="Write a screenshot to this file.")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as service, browsing() as browser:
         problem = Path(folder) / "problem.json"
-        problem.write_bytes(write_problem(generate("packing", Request(given.buffers))))
+        made = generate("packing", Request(given.buffers))
+        kinds = (replace(each, kind=f"kind {i % given.kinds}") for i, each in enumerate(made.buffers))
+        problem.write_bytes(write_problem(replace(made, buffers=tuple(kinds))))
         visit = Visit(Tabs(browser), service.address, viewport={"width": 1440, "height": 900})
         page = visit.open()
         page.fill("[name=time_limit]", "2")
