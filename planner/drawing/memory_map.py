@@ -13,7 +13,17 @@ from ..facts.variants import as_chosen
 from ..model.deadline import in_time, look
 from ..model.errors import BadInput, Code, Finding, echo
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse
-from ..model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem, measures_bytes, weighs_peaks
+from ..model.problem import (
+    Buffer,
+    BufferId,
+    Interval,
+    Lifetimes,
+    Pool,
+    Problem,
+    measures_bytes,
+    term_in_words,
+    weighs_peaks,
+)
 from ..reporting.live_profile import LiveProfile
 from ..verifying.findings import VerifyFinding
 from .demand import DRAWING, Demand, demands
@@ -139,13 +149,12 @@ def memory_map(problem: Problem, plan: Plan, wrong: tuple[VerifyFinding, ...] = 
         profile = LiveProfile(problem, list(places.values()))
         boxes = _boxes(problem, places, axis)
         pools = [_pool_map(pool, uses.get(pool.name), boxes[pool.name], profile) for pool in problem.pools]
-    is_memory = measures_bytes(problem)
     return MemoryMap(
         problem=problem.name,
         lifetimes=problem.lifetimes,
-        in_bytes=is_memory,
+        in_bytes=measures_bytes(problem),
         weighs_peaks=weighs_peaks(problem),
-        minimised=_minimised(problem, is_memory=is_memory),
+        minimised=term_in_words(problem, next(iter(problem.terms), Term.SUM_OF_PEAKS)),
         status=plan.status,
         peak=plan.peak,
         bound=plan.bound,
@@ -205,11 +214,6 @@ def _need(demand: Demand, uses: Mapping[str, PoolUse]) -> PoolMap:
     bound = uses[pool.name].bound if pool.name in uses else 0
     reserved = merged(pool.reserved)
     return PoolMap(pool.name, demand.size, pool.base, None, bound, reserved, (), demand.profile, demand.buffers)
-
-
-def _minimised(problem: Problem, *, is_memory: bool) -> str:
-    first = next(iter(problem.terms), Term.SUM_OF_PEAKS)
-    return "peaks by cost" if first is Term.SUM_OF_PEAKS and not is_memory else first.value.replace("_", " ")
 
 
 def _folder(buffers: Sequence[Buffer]) -> str:

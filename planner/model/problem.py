@@ -315,6 +315,11 @@ def weighs_peaks(problem: Problem) -> bool:
     return any(pool.cost != 1 for pool in problem.pools)
 
 
+def term_in_words(problem: Problem, term: Term) -> str:
+    """Return the name of what a term counts; a sum of peaks is none of peaks if pools have costs."""
+    return "peaks by cost" if term is Term.SUM_OF_PEAKS and weighs_peaks(problem) else term.value.replace("_", " ")
+
+
 NO_CONSTRAINTS = Constraints()
 _SAID = attrgetter("pools", "fixed", "max_offset", "data", "device")
 _LIVE = attrgetter("live")

@@ -135,9 +135,13 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
             _print_csv(partial(write_report_csv, report))
         case View.FULL | View.CADENCE:
             from ...terminal.tables.consoles import console_on
+            from ...terminal.tables.plan import terms
             from ...terminal.tables.report import print_cadence, print_full
 
-            (print_cadence if shown is View.CADENCE else print_full)(report, console_on())
+            if shown is View.CADENCE:
+                print_cadence(report, console_on())
+            else:
+                print_full(report, console_on(), terms(problem, plan))
 
 
 def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:

@@ -18,7 +18,10 @@ FEWEST_ROWS, MAX_ROWS = 6, 40
 SHORTEST_NAME = 8
 LONGEST_NAME = 400
 """Names are cut to this before they are measured, whatever the terminal's width."""
-COLUMN_GAP = 3
+BYTES = " (B)"
+"""The end of headings, left out where nothing else helps."""
+COLUMN_GAP, NARROW_GAP = 3, 2
+"""Between columns; and where the terminal is narrow, still more than within a figure."""
 
 
 def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
@@ -51,10 +54,18 @@ def fill(
     width: int,
 ) -> None:
     """Fill the table: names on the left, cut to the width that figures leave; figures on the right, never cut."""
-    figures = sum(
-        max(map(len, (head, *column))) for head, column in zip(headings, columns(rows, len(headings)), strict=True)
-    )
-    gaps = COLUMN_GAP * (len(names) + len(headings) - 1)
+    count = len(names) + len(headings) - 1
+    shortest = sum(min(SHORTEST_NAME, max(map(cell_len, (heading, *column)))) for heading, column in names)
+    short = [heading.removesuffix(BYTES) for heading in headings]
+    for gap, heads in ((COLUMN_GAP, headings), (NARROW_GAP, headings), (NARROW_GAP, short)):
+        figures = sum(
+            max(map(len, (head, *column))) for head, column in zip(heads, columns(rows, len(heads)), strict=True)
+        )
+        gaps = gap * count
+        if shortest + figures + gaps <= width:
+            break
+    if gap == NARROW_GAP:
+        table.padding = (0, 1, 0, 0)
     rooms = shares([max(map(cell_len, (heading, *column))) for heading, column in names], width - figures - gaps)
     needed = figures + gaps + sum(rooms)
     if needed > width:
@@ -62,7 +73,7 @@ def fill(
         table.width = needed
     for heading, _ in names:
         table.add_column(heading, no_wrap=True, overflow="ellipsis")
-    for heading in headings:
+    for heading in heads:
         table.add_column(heading, justify="right", no_wrap=True)
     for i, row in enumerate(rows):
         cut = (shortened(column[i], room) for (_, column), room in zip(names, rooms, strict=True))

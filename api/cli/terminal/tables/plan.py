@@ -12,7 +12,7 @@ from rich.text import Text
 
 from planner.facts.variants import as_chosen
 from planner.model.plan import Plan, PlanStatus, Shortage
-from planner.model.problem import BufferId, Problem
+from planner.model.problem import BufferId, Problem, term_in_words, weighs_peaks
 from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -42,6 +42,7 @@ MAY_HELP = {
     StopReason.MEMORY_LIMIT: "A greater --memory-limit may help.",
 }
 """What to try if nothing was found."""
+NOTHING_PROVEN = "nothing is proven about the peak"
 GAVE_UP = "The solver gave up: another one may find a plan (auto tries many)."
 ENDED_ITSELF = "nothing more to try"
 """For runs that end as by a limit of work, without having had or exhausted one."""
@@ -61,7 +62,7 @@ def print_report(
     console = console or console_on()
     limited = has_work_limit or any("the work limit ended" in warning for warning in plan.warnings)
     ended_itself = plan.stop is StopReason.WORK_LIMIT and not limited
-    lines = verdict(problem, plan, figures(plan), explain=explain, ended_itself=ended_itself)
+    lines = verdict(problem, plan, figures(problem, plan), explain=explain, ended_itself=ended_itself)
     if as_map:
         from planner.drawing import memory_map
 
@@ -119,15 +120,13 @@ def headline(problem: Problem, plan: Plan | Sharing, ended: str) -> Text:
     return Text.assemble(word(plan.status.value), *(part for fact in facts for part in ("   ", plain(fact))))
 
 
-def figures(plan: Plan) -> Iterable[Text]:
+def figures(problem: Problem, plan: Plan) -> Iterable[Text]:
     """Return peak, bound and gap, and each term of an objective that is not the peak alone: the gap is that of what was minimised."""
-    terms = plan.objective.terms
-    is_peak = tuple(term.name for term in terms) == (Term.SUM_OF_PEAKS,) and terms[0].value == plan.peak
     if plan.peak is not None:
         yield Text.assemble("  peak   ", Text(both(plan.peak), style="bold"))
     if plan.status is not PlanStatus.INFEASIBLE:
         yield Text(f"  bound  {_bound(plan)}")
-    if is_peak and plan.gap is not None and plan.gap > 0:
+    if _is_peak(problem, plan) and plan.gap is not None and plan.gap > 0:
         yield Text(f"  gap    {percent(plan.gap)}")
     if plan.choice is not None:
         proven = "" if plan.choice.cost_bound is None else f"   bound {grouped(plan.choice.cost_bound)}"
@@ -135,18 +134,26 @@ def figures(plan: Plan) -> Iterable[Text]:
         picks = [f"{group}: {alternative}" for group, alternative in plan.choice.alternatives[:MAX_NAMED_BUFFERS]]
         rest = len(plan.choice.alternatives) - len(picks)
         yield plain(f"  chosen {', '.join(picks)}{f' … and {grouped(rest)} more' if rest else ''}")
-    if not is_peak:
-        for number, term in enumerate(terms):
-            value = "none" if term.value is None else grouped(term.value)
-            bound = "nothing proven" if term.bound is None else f"bound {grouped(term.bound)}"
-            gap = f"   gap {percent(plan.gap)}" if number == 0 and plan.gap else ""
-            yield Text(f"  {term.name.value.replace('_', ' ')}  {value}   {bound}{gap}")
+    yield from terms(problem, plan)
+
+
+def terms(problem: Problem, plan: Plan) -> Iterable[Text]:
+    """Return value, bound and gap of each term, unless the peak alone was minimised."""
+    for number, term in enumerate(() if _is_peak(problem, plan) else plan.objective.terms):
+        value = "none" if term.value is None else grouped(term.value)
+        bound = "nothing proven" if term.bound is None else f"bound {grouped(term.bound)}"
+        gap = f"   gap {percent(plan.gap)}" if number == 0 and plan.gap else ""
+        yield Text(f"  {term_in_words(problem, term.name)}  {value}   {bound}{gap}")
+
+
+def _is_peak(problem: Problem, plan: Plan) -> bool:
+    return [term.name for term in plan.objective.terms] == [Term.SUM_OF_PEAKS] and not weighs_peaks(problem)
 
 
 def _bound(plan: Plan) -> str:
     """Return what is proven of the peak; where something else was minimised, that may be nothing."""
     if plan.peak and not plan.bound:
-        return "nothing is proven about the peak"
+        return NOTHING_PROVEN
     return f"{both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
 
 

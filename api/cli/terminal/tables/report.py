@@ -16,20 +16,22 @@ from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 from ..text import both, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
 from .consoles import plain, word
-from .plan import infeasible_panel
+from .plan import NOTHING_PROVEN, infeasible_panel
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40
 ELSEWHERE = "--json lists all"
 
 
-def print_full(report: MemoryReport, console: Console) -> None:
-    """Everything, for people."""
+def print_full(report: MemoryReport, console: Console, terms: Iterable[Text] = ()) -> None:
+    """Everything, for people; `terms`: lines about what was minimised besides the peak."""
     name: list[str | Text] = [] if not report.problem else ["   ", plain(report.problem[:LONGEST_NAME])]
     console.print(Text.assemble(word(report.status.value), *name))
     if report.peak is not None:
         console.print(Text.assemble("  peak   ", Text(both(report.peak), style="bold")))
-    console.print(f"  bound  {both(report.bound)}")
+    console.print(f"  bound  {NOTHING_PROVEN if report.peak and not report.bound else both(report.bound)}")
+    for line in terms:
+        console.print(line)
     console.print()
     if report.status is PlanStatus.INFEASIBLE:
         console.print(infeasible_panel(report.shortage, explain=True))

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+import planner
 from api.cli.terminal.tables import plan as plan_report
 from api.cli.terminal.tables.plan import print_report
 from planner.model.plan import Choice, ChoiceGoal, Objective, Plan, PlanStatus, Shortage, TermValue
-from planner.model.problem import Buffer, Problem
+from planner.model.problem import Buffer, Pool, Problem
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from tests.api.sample_plans import make_plan, stacked
@@ -164,3 +165,10 @@ def test_all_of_it_fits_on_24_lines_with_the_prompt(
     print_report(problem, replace(plan, warnings=warnings), explain=False, written_to=written_to, console=console)
     assert isinstance(console.file, io.StringIO)
     assert 22 <= len(console.file.getvalue().splitlines()) <= 23
+
+
+def test_peaks_of_pools_with_costs_are_never_called_the_peak() -> None:
+    """The cost of the cheap pool's bytes is as great as the peak."""
+    problem = Problem((Buffer("a", 64, live=((0, 2),)),), (Pool("fast", 8, cost=3), Pool("slow")))
+    text = shown(problem, planner.plan(problem, planner.Options(solver="greedy", workers=1)))
+    assert "  peaks by cost  64   bound 64" in text

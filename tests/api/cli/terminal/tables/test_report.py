@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from api.cli.terminal.tables.plan import terms
 from api.cli.terminal.tables.report import print_cadence, print_full
 from planner import Options, plan
 from planner.model.problem import Buffer, Pool, Problem
@@ -159,3 +160,22 @@ def test_long_lists_and_long_names_are_cut_and_figures_never() -> None:
     assert "and 38 more" in " ".join(lines)
     assert max(map(cell_len, lines)) <= 120
     assert any(str(50 * (1 << 50)) in line.replace(" ", "") for line in lines)
+
+
+def test_what_was_minimised_besides_the_peak_is_said_and_a_bound_of_nothing_is_none() -> None:
+    problem = Problem(TWO.buffers[:2], (Pool("SPACE A", 65213, cost=3),))
+    made = plan(problem, Options(solver="greedy", workers=1))
+    report = replace(memory_report(problem, made), bound=0)
+    console = Console(file=io.StringIO(), width=100, markup=False, emoji=False, highlight=False)
+    print_full(report, console, terms(problem, made))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert lines[2:4] == ["  bound  nothing is proven about the peak", "  peaks by cost  330   bound 330"]
+
+
+def test_tables_stand_closer_where_the_terminal_is_narrow() -> None:
+    wide, closer, narrow = (shown(reported(TWO), width=width)[4] for width in (100, 90, 80))
+    assert "Size (B)   Peak (B)" in wide
+    assert "Size (B)  Peak (B)" in closer, "two spaces, since there is one within a figure"
+    assert "Size    Peak" in narrow
+    assert len(narrow) <= 80 < len(closer) <= 90 < len(wide)
