@@ -217,6 +217,8 @@ def test_dropped_files_are_taken_and_a_dropped_plan_is_checked(visiting: Visitin
     expect(peak).to_have_text("peak84 B8 B (claimed)–")
     expect(page.locator(".comparison .better, .comparison .worse")).to_have_count(0)
     expect(page.locator("#workspace")).not_to_contain_text("a cost")
+    expect(theirs.locator(".legend")).to_contain_text("named in what is wrong")
+    expect(page.locator(".pane").nth(0).locator(".legend")).not_to_contain_text("wrong")
     verdict, map_ = theirs.locator(".remark.bad").bounding_box(), theirs.locator(".map").bounding_box()
     assert verdict is not None
     assert map_ is not None

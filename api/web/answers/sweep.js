@@ -13,6 +13,7 @@ export class SweepCurve extends Curve {
       ["spot proven", "a plan, proven to be the best"],
       ["spot", "a plan"],
       ["none", "nothing fits, proven"],
+      ["line least", "the smallest size that fits (its point lies on the axis)"],
     ]);
     this.unit = "size";
     this.inSizes = true;

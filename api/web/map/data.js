@@ -10,6 +10,7 @@ export class MapData {
     this.right = Number(document.axis.right);
     this.timedEnd = Number(document.axis.end);
     this.layers = document.pools.map((pool) => new Layer(document, pool));
+    this.#markWrong();
     this.steps = new Map(document.steps.time.map((time, at) => [Number(time), document.steps.name[at]]));
     this.untimed = new Set(document.buffers.untimed);
   }
@@ -54,6 +55,13 @@ export class MapData {
     return [2, 1].flatMap((rank) => hits.filter(([, , buffer]) => isIt[buffer] === rank)).map(([layer, box]) => [layer, box]);
   }
 
+  // Marks the buffers that what is wrong with the plan is about.
+  #markWrong() {
+    const ids = this.document.buffers.id;
+    const named = new Set((this.document.wrong ?? []).flatMap((finding) => finding.buffers.map((id) => JSON.stringify(id))));
+    if (named.size) for (const layer of this.layers) layer.wrong = Uint8Array.from(layer.buffer, (buffer) => named.has(JSON.stringify(ids[buffer])));
+  }
+
   // Marks the buffers that lie elsewhere in another plan; null: there is none.
   mark(isMoved) {
     const ids = this.document.buffers.id;
@@ -92,6 +100,7 @@ class Layer {
     this.top = Number(pool.top);
     this.isBusy = this.count > 0 && changesOf(this.used) > OFTEN; // a line of the bytes in use would hide the map
     this.moved = null; // of each box, whether it lies elsewhere in another plan
+    this.wrong = null; // and whether it is named in what is wrong with the plan
     // For a pool without contents: its greatest need, and whether that is too much.
     this.needed = this.count ? 0 : this.used.reduce((most, each) => Math.max(most, each), 0);
     this.isShort = pool.size !== null && this.needed > Number(pool.size);

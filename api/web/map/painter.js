@@ -97,7 +97,8 @@ export class MapPainter {
     context.rect(GUTTER.left, this.top, this.inside.width, this.inside.height);
     context.clip();
     this.#reserved(layer);
-    if (layer.moved) this.#outlines(layer);
+    if (layer.moved) this.#outlines(layer, layer.moved, colours.moved);
+    if (layer.wrong) this.#outlines(layer, layer.wrong, colours.wrong);
     if (!strip) drawLine(this, layer);
     drawLabels(this, data, layer);
     this.#limits(layer);
@@ -168,17 +169,17 @@ export class MapPainter {
     }
   }
 
-  // What lies elsewhere in another plan.
-  #outlines({ count, left, right, low, high, moved }) {
+  // Outlines in a colour around the boxes that are marked.
+  #outlines({ count, left, right, low, high }, marked, colour) {
     const { context, view } = this;
     context.beginPath();
     for (let box = 0; box < count; box += 1) {
-      if (!moved[box] || right[box] <= view.left || left[box] >= view.right || high[box] <= view.low || low[box] >= view.high) continue;
+      if (!marked[box] || right[box] <= view.left || left[box] >= view.right || high[box] <= view.low || low[box] >= view.high) continue;
       const [x, y] = [this.x(left[box]), this.y(high[box])];
       const [across, up] = [this.x(right[box]) - x, this.y(low[box]) - y];
       if (Math.min(across, up) >= OUTLINED) context.rect(x + 0.5, y + 0.5, across - 2, up - 2);
     }
-    context.strokeStyle = this.colours.moved;
+    context.strokeStyle = colour;
     context.lineWidth = 1.5;
     context.stroke();
     context.lineWidth = 1;

@@ -83,11 +83,11 @@ function drawMark(context, mark, x, y, colours) {
     context.fillRect(x, y - 5, 14, 10);
     context.globalAlpha = 1;
   }
-  const line = /^line (live|bound|end|moved)$/.exec(mark);
+  const line = /^line (live|bound|end|moved|wrong)$/.exec(mark);
   if (!line) return;
   context.strokeStyle = colours[line[1]];
   context.lineWidth = 2;
-  context.setLineDash({ live: [], moved: [], bound: [5, 3], end: [2, 2] }[line[1]]);
+  context.setLineDash({ live: [], moved: [], wrong: [], bound: [5, 3], end: [2, 2] }[line[1]]);
   context.beginPath();
   context.moveTo(x, y);
   context.lineTo(x + 14, y);

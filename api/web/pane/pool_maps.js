@@ -124,6 +124,7 @@ export class PoolMaps extends EventTarget {
     const used = layer.isBusy ? entry("used", "bytes in use (faint: the most of each pixel, strong: the least)") : entry("line live", layer.needed ? "bytes needed" : "bytes in use");
     const lines = [used];
     if (layer.moved?.includes(1)) lines.push(entry("line moved", "lies elsewhere in the other"));
+    if (layer.wrong?.includes(1)) lines.push(entry("line wrong", "named in what is wrong"));
     if (Number(layer.pool.bound)) lines.push(entry("line bound", `proven bound ${bytes(layer.pool.bound)}`));
     if (layer.pool.size !== null) lines.push(entry("line end", `${layer.needed ? "all there is" : "end of the pool"} ${bytes(layer.pool.size)}`));
     if (!layer.count || !kinds.some((kind) => kind.name !== null)) return lines;
