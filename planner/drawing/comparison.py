@@ -43,6 +43,8 @@ def compared(first: MemoryMap, second: MemoryMap, sheet: Sheet = STANDARD) -> by
             above = frame.below + GAP
     alone = _places(first).keys() ^ _places(second).keys()
     changes = [("moved", f"lies elsewhere in the other{', or is not there' if alone else ''}")] if elsewhere else []
+    if first.wrong or second.wrong:
+        changes.append(("bad", "named in what is wrong"))
     entries, rows = legend(first, sheet, above + 4, *changes, are_counted=bool(together))
     notes = list(_summary(first, second))
     if not are_all_marked:

@@ -113,3 +113,4 @@ def test_what_a_wrong_plan_claims_is_not_compared() -> None:
     picture = compared(memory_map(problem, right), drawn).decode()
     assert "B  wrong (claims to be optimal)" in picture
     assert "the peak of B" not in picture
+    assert ">named in what is wrong<" in picture

@@ -75,19 +75,19 @@ class Colours:
 def colours_for(drawn: MemoryMap, cells: Cells, *, are_colours: bool) -> Colours:
     """Choose a colour for everything in the cells, another than those of neighbours if there is one."""
     kinds = colours_of(drawn.kinds)
+    are_kinds = are_colours and drawn.why_empty is None and has_kinds(drawn)
 
     def choices(number: int) -> Sequence[int]:
         if not are_colours:
             return range(len(SHADES))
-        if drawn.why_empty is not None or not has_kinds(drawn):
-            return OF_ANY
-        return BY_KIND[kinds[drawn.kind[number - 1]]]
+        return BY_KIND[kinds[drawn.kind[number - 1]]] if are_kinds else OF_ANY
 
     beside = _neighbours(cells)
     of: dict[int, int] = {}
     for number in np.unique(cells[cells > 0]).tolist():
         free = choices(number)
-        turned = [free[(number - 1 + i) % len(free)] for i in range(len(free))]
+        first = 0 if are_kinds else number - 1  # a kind has its nearest colour, unless a neighbour has it
+        turned = [free[(first + i) % len(free)] for i in range(len(free))]
         taken = {of.get(other) for other in beside.get(number, ())}
         of[number] = next((colour for colour in turned if colour not in taken), turned[0])
     return Colours(of, are_colours)

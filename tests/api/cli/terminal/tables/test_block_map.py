@@ -87,6 +87,9 @@ def test_kinds_have_the_colours_of_the_pictures() -> None:
     assert {len(shades) for shades in BY_KIND} == {4}
     assert len({number for shades in BY_KIND for number in shades}) == 4 * len(LIGHT)
     assert BY_KIND[KNOWN["intermediate"]][:2] == (111, 75), "blue"
+    apart = Problem(tuple(Buffer(i, 8, live=((3 * i, 3 * i + 1),), kind="input") for i in range(9)))
+    used = set(re.findall(r"38;5;(\d+)", "".join(shown(apart, plan(apart), colours=True)[1:-2])))
+    assert used - {"16"} == {str(BY_KIND[KNOWN["input"]][0])}, "the nearest, where no neighbour has it"
     many = Problem(tuple(Buffer(i, 8, live=((0, 1),), kind=f"kind {i}") for i in range(20)))
     lines = "".join(shown(many, plan(many), colours=True))
     assert "kind 11" in lines
