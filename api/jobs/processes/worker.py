@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import queue
 import signal
@@ -15,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import planner
-from planner.model.deadline import CalledOff
+from planner.model.deadline import CalledOff, look, time_limit
 from planner.model.errors import PlannerError
 from planner.model.plan import PlanStatus
 from planner.planning.placing.watching import Progress
@@ -37,6 +38,7 @@ SAVED_SECONDS = 1.0
 SAVED_SHARE = 10
 LAST_SECONDS = 0.3
 """After a cancel, an answer of several plans goes on to its end for so long; then what has been found so far is the answer."""
+REPORTING = "reporting the progress of"
 STACK = 1 << 20
 """Of a thread that only hears or tells: the system counts all of it as taken, by default eight MiB."""
 
@@ -60,6 +62,9 @@ class Reporter:
         self._so_far: Callable[[], Answer] | None = None
         self._next_save = time.monotonic()
         self._turn = threading.Lock()
+        """Held while points are put down or taken."""
+        self._telling = threading.Lock()
+        """Held while something is reported."""
         self._is_over = False
 
     def understood(self, fields: dict[str, Any]) -> None:
@@ -87,19 +92,19 @@ class Reporter:
 
     def end(self) -> list[Mapping[str, Any]]:
         """Stop reporting; return the remaining points. What was reported refers back to this object, so nothing of it is kept."""
-        with self._turn:
-            self._is_over = True
+        self._is_over = True  # which also ends the verification of a plan that would be reported
+        with self._telling, self._turn:
             points, self._points = self._points, []
             self._moment = self._told = self._so_far = None
             return points
 
     def tell(self) -> None:
         """Report what is new since the last time."""
-        with self._turn:
-            if not self._is_over:
-                self._tell_progress()
-                self._tell_best()
-                self._tell_points()
+        with self._telling, contextlib.suppress(CalledOff), time_limit(math.inf, called_off=lambda: self._is_over):
+            look(REPORTING)
+            self._tell_progress()
+            self._tell_best()
+            self._tell_points()
 
     def _tell_progress(self) -> None:
         moment = self._moment
@@ -117,18 +122,26 @@ class Reporter:
         if worth == self._saved:
             return
         plan = best()
+        look(REPORTING)
         if plan.status in (PlanStatus.FEASIBLE, PlanStatus.OPTIMAL):
-            self._worker.send_best(self._number, self._write(plan, tuple(self._notes)))
+            written = self._write(plan, tuple(self._notes))
+            look(REPORTING)
+            self._worker.send_best(self._number, written)
         self._saved = worth
         self._has_saved(begun)
 
     def _tell_points(self) -> None:
         """Report points together with an answer that has them, so that clients can request them."""
         begun = time.monotonic()
-        if not self._points or self._so_far is None or begun < self._next_save:
+        with self._turn:
+            points, so_far = [*self._points], self._so_far
+        if not points or so_far is None or begun < self._next_save:
             return
-        self._worker.send_best(self._number, self._so_far(), self._points)
-        self._points = []
+        written = so_far()
+        look(REPORTING)
+        self._worker.send_best(self._number, written, points)
+        with self._turn:
+            del self._points[: len(points)]
         self._has_saved(begun)
 
     def _has_saved(self, begun: float) -> None:

@@ -17,7 +17,7 @@ from api.jobs.processes.messages import unpack
 from api.jobs.processes.worker import Reporter, Teller, Worker
 from api.settings import Settings
 from planner import Options, Plan, plan
-from planner.model.deadline import CalledOff
+from planner.model.deadline import CalledOff, look
 from planner.planning.placing.watching import Progress
 from tests.planner.planning.placing.test_starting import tangle
 
@@ -86,6 +86,52 @@ def test_an_ended_reporter_sends_nothing_more(ends: tuple[Worker, Connection]) -
     reporter.end()
     reporter.tell()
     assert heard_from(connection) == []
+
+
+def test_the_end_does_not_wait_until_the_best_plan_is_verified(ends: tuple[Worker, Connection]) -> None:
+    made, connection = ends
+    begun = threading.Event()
+    called_off = []
+
+    def verified_for_ever() -> Plan:
+        begun.set()
+        try:
+            while True:
+                look("verifying the plan of")
+        except CalledOff:
+            called_off.append(True)
+            raise
+
+    reporter = Reporter(made, 7, [])
+    reporter.progress(moment(9, verified_for_ever))
+    telling = threading.Thread(target=reporter.tell)
+    telling.start()
+    assert begun.wait(30)
+    reporter.end()
+    telling.join(30)
+    assert called_off
+    assert [message["kind"] for message in heard_from(connection)] == ["progress"]
+
+
+def test_points_are_put_down_while_earlier_ones_are_written(ends: tuple[Worker, Connection]) -> None:
+    made, connection = ends
+    reporter = Reporter(made, 7, [])
+    begun, is_put_down = threading.Event(), threading.Event()
+
+    def so_far() -> tuple[dict[str, Any], bytes]:
+        begun.set()
+        assert is_put_down.wait(30)
+        return {}, b""
+
+    reporter.point({"number": 1}, so_far)
+    telling = threading.Thread(target=reporter.tell)
+    telling.start()
+    assert begun.wait(30)
+    reporter.point({"number": 2}, so_far)
+    is_put_down.set()
+    telling.join(30)
+    assert [message["points"] for message in heard_from(connection)] == [[{"number": 1}]]
+    assert reporter.end() == [{"number": 2}]
 
 
 def test_an_unwritable_plan_does_not_stop_later_progress(
