@@ -49,11 +49,13 @@ def _never() -> bool:
 class _Deadline:
     """The end of the time, on time.monotonic()."""
 
-    __slots__ = ("_began", "_late", "_owed", "called_off", "end", "grace", "limit", "ticks")
+    __slots__ = ("_began", "_late", "_owed", "called_off", "end", "grace", "left", "limit", "ticks")
 
     def __init__(self, limit: float, end: float, called_off: Callable[[], bool] = _never) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
         self.called_off = called_off
+        self.left = 0.0
+        """The seconds that are kept for what follows the current work."""
         self._began = time.monotonic(), time.thread_time()
         self._late: float | None = None
         """The thread's processor time when the end was first noticed, or when there was a plan."""
@@ -71,10 +73,15 @@ class _Deadline:
         self.grace, self._late = FINISH_SECONDS, spent
         self._owed = max(FINISH_SECONDS + min(left, max(OWED_SECONDS, counted)), LEAST_SECONDS)
 
+    def grant(self, seconds: float) -> None:
+        """Grant this much of the processor from now on, whatever the time is."""
+        self._late, self._owed = time.thread_time(), seconds
+
     def is_over(self, ahead: float = 0.0) -> bool:
         """True if the time is over, or will be after `ahead` more seconds. Raises CalledOff."""
         if self.called_off():
             raise CalledOff
+        ahead += self.left
         if time.monotonic() + ahead <= self.end + self.grace:
             return False
         spent = time.thread_time()
@@ -119,6 +126,37 @@ def until(end: float) -> Iterator[None]:
     sooner = _Deadline(deadline.limit, min(end, deadline.end), deadline.called_off)
     sooner.grace = 0.0
     token = _current.set(sooner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def leaving(seconds: float) -> Iterator[None]:
+    """End the block with OutOfTime so much sooner: another way to the answer, which takes this long, is open then."""
+    deadline = _current.get()
+    if deadline is None:
+        yield
+        return
+    before, deadline.left = deadline.left, seconds
+    try:
+        yield
+    finally:
+        deadline.left = before
+
+
+@contextmanager
+def granting(seconds: float) -> Iterator[None]:
+    """Grant the block this much time, of the processor if the machine is busy, whatever the time is: it takes this other way."""
+    deadline = _current.get()
+    if deadline is None:
+        yield
+        return
+    other = _Deadline(deadline.limit, time.monotonic() + seconds, deadline.called_off)
+    other.grace = 0.0
+    other.grant(seconds)
+    token = _current.set(other)
     try:
         yield
     finally:

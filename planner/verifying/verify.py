@@ -26,7 +26,7 @@ from .arguments.claims import check_claims
 from .arguments.counterexamples import EFFORT
 from .choice import check_choice
 from .findings import FindingKind, PlanFindings, VerifyFinding
-from .placements import placed_buffers
+from .placements import PlacedBuffers, placed_buffers
 from .rules import check_placements
 from .simple_plans import check_against_simple_plans
 
@@ -38,44 +38,73 @@ def verify(
 
     What searches are said to have shown is held against simple plans; making these ends when `effort` comparisons were made.
     """
-    is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
-    if is_variation or (isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1):
+    return Verification(problem, plan, digest, effort=effort).findings()
+
+
+class Verification:
+    """The verification of one plan. If time ends it among the proofs, the placements can still be trusted: they were checked before."""
+
+    def __init__(self, problem: Problem, plan: Plan, digest: str | None = None, *, effort: int = EFFORT) -> None:
+        """Takes what `verify` does."""
+        self._problem, self._plan, self._effort = problem, plan, effort
+        self._digest = digest_of(problem) if digest is None else digest
+        is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
+        is_plain = isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1
+        self._may_be_plain = is_variation or is_plain
+        self._kept: tuple[Places, Sequence[Placement | None], PlacedBuffers] | None = None
+        """Placements that keep every rule, once that is known."""
+
+    def findings(self) -> tuple[VerifyFinding, ...]:
+        """Return everything that is wrong with the plan."""
+        problem, plan, effort = self._problem, self._plan, self._effort
+        if self._may_be_plain and self._is_plainly_right(plan):
+            return ()
+        self._may_be_plain = False
+        report = PlanFindings()
+        if plan.problem_digest != self._digest:
+            report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
+        if problem.variants is not None or plan.choice is not None:
+            report.extend(check_choice(problem, plan))
+            if report.listed:  # without a valid choice, the buffers to place are unknown
+                return tuple(report.listed)
+            from .other_choices import check_no_choice, check_other_choices
+
+            if not plan.status.has_plan:
+                report.extend(check_no_choice(problem, plan, effort))
+                return tuple(report.listed)
+            report.extend(check_other_choices(problem, plan, effort))
+            problem = as_chosen(problem, plan)
+        problem = spell_out_constants(problem)
+        look(VERIFYING)
+        where = _located(problem, plan, report)
+        placed = placed_buffers(problem, where)
+        look(VERIFYING)
+        check_placements(problem, where, placed, report)
+        look(VERIFYING)
+        places = Places(problem)
+        if plan.placements and not report.listed:
+            self._kept = places, where, placed
+        look(VERIFYING)
+        report.extend(check_claims(places, plan, where, placed))
+        look(VERIFYING)
+        report.extend(check_proofs(places, plan))
+        look(VERIFYING)
+        report.extend(check_against_simple_plans(places, plan, effort))
+        look(VERIFYING)
+        for certificate, wrong in objections(places, plan.certificates):
+            report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
+        return tuple(report.listed)
+
+    def is_right_without_proofs(self, unproven: Plan) -> bool:
+        """True if the same plan without proofs is right. False also if the placements have not been found to keep every rule."""
+        if self._may_be_plain:
+            return self._is_plainly_right(unproven)
+        return self._kept is not None and not any(check_claims(self._kept[0], unproven, *self._kept[1:]))
+
+    def _is_plainly_right(self, plan: Plan) -> bool:
         from .quick_check import is_plainly_right
 
-        if is_plainly_right(problem, plan, digest_of(problem) if digest is None else digest):
-            return ()
-    report = PlanFindings()
-    if plan.problem_digest != (digest_of(problem) if digest is None else digest):
-        report.add(FindingKind.WRONG_DIGEST, "the plan was made for another problem: the digests differ")
-    if problem.variants is not None or plan.choice is not None:
-        report.extend(check_choice(problem, plan))
-        if report.listed:  # without a valid choice, the buffers to place are unknown
-            return tuple(report.listed)
-        from .other_choices import check_no_choice, check_other_choices
-
-        if not plan.status.has_plan:
-            report.extend(check_no_choice(problem, plan, effort))
-            return tuple(report.listed)
-        report.extend(check_other_choices(problem, plan, effort))
-        problem = as_chosen(problem, plan)
-    problem = spell_out_constants(problem)
-    look(VERIFYING)
-    where = _located(problem, plan, report)
-    placed = placed_buffers(problem, where)
-    look(VERIFYING)
-    check_placements(problem, where, placed, report)
-    look(VERIFYING)
-    places = Places(problem)
-    look(VERIFYING)
-    report.extend(check_claims(places, plan, where, placed))
-    look(VERIFYING)
-    report.extend(check_proofs(places, plan))
-    look(VERIFYING)
-    report.extend(check_against_simple_plans(places, plan, effort))
-    look(VERIFYING)
-    for certificate, wrong in objections(places, plan.certificates):
-        report.add(FindingKind.WRONG_CERTIFICATE, wrong, certificate.buffers)
-    return tuple(report.listed)
+        return is_plainly_right(self._problem, plan, self._digest)
 
 
 def _located(problem: Problem, plan: Plan, report: PlanFindings) -> Sequence[Placement | None]:

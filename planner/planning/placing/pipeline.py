@@ -6,14 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from solvers.model.errors import SolverError, StopReason, Unavailable, UnknownSolver, Unsupported
 from solvers.model.instance import Instance, Placement
+from solvers.model.interruption import GivenUp
 from solvers.model.needs import is_joint
 from solvers.model.solver import Limits
 
-from ...model.deadline import OutOfTime
+from ...model.deadline import OutOfTime, finish, granting, leaving
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.plan import Plan, PlanStatus, Run, TracePoint
 from ...model.problem import Problem
@@ -21,17 +22,29 @@ from ...model.storage import Sharing
 from ...model.versions import cores, machine
 from ...verifying.findings import AnswerFinding
 from ..options.options import Options
-from .time_to_finish import seconds_to_finish
+from .time_to_finish import seconds_to_check, seconds_to_finish
 from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
 
 WORK_PER_SECOND = 750_000
 """The default work limit per second of the time limit: about half of a machine's speed, so that ordinary runs end by work, not by the clock."""
 
 REPORT = "please report this problem"
+UNPROVEN = "time was over before what was proven could be verified, so it is withheld"
 
 Answer = TypeVar("Answer", Plan, Sharing)
 Known = TypeVar("Known")
 """The solvers' form of an answer."""
+Answer_contra = TypeVar("Answer_contra", Plan, Sharing, contravariant=True)
+
+
+class Verifying(Protocol[Answer_contra]):
+    """The verification of one answer."""
+
+    def findings(self) -> Sequence[AnswerFinding]:
+        """Return what is wrong with the answer."""
+
+    def is_right_without_proofs(self, unproven: Answer_contra) -> bool:
+        """True if everything but the proofs was found right before time ended it, and so are the claims of this answer, which lacks the proofs."""
 
 
 class AnswerPipeline(ABC, Generic[Answer, Known]):
@@ -66,8 +79,8 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         """Run the solvers and lift their result. Raises SolverError."""
 
     @abstractmethod
-    def verify(self, made: Answer) -> Sequence[AnswerFinding]:
-        """Return what is wrong with the answer."""
+    def verification(self, made: Answer) -> Verifying[Answer]:
+        """Return the verification of the answer, which has not begun."""
 
     @abstractmethod
     def entries(self, made: Answer) -> Sequence[object]:
@@ -91,7 +104,7 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         limits = limits_of(self.options, self.clock, counted, chooses_pools=joint)
         watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
         try:
-            made = self.solve(known, limits, watch)
+            made = self._found(known, limits, watch)
             if start is not None:
                 repeats = made.reproducible
                 made = self._with_start(start, made, used=known is not None)
@@ -105,13 +118,25 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
             kept = replace(self._with_start(start, sure[1], used=True), stop=StopReason.TIME_LIMIT)
             return self._with_run(kept, tuple(watch.trace))
 
+    def _found(self, known: Known | None, limits: Limits, watch: Watch) -> Answer:
+        """Return what the solvers find; if time runs out before they can say what they proved, the best that they found."""
+        try:
+            with watch.ends_solvers():
+                return self.solve(known, limits, watch)
+        except (GivenUp, OutOfTime):
+            if watch.best is None:
+                raise
+            finish(self.seconds_after_solving)
+            stop = watch.stopped() or StopReason.TIME_LIMIT
+            return replace(self.bare(self.of_placement(watch.best)), stop=stop)
+
     def _known(self, start: Answer) -> tuple[Known, Answer] | None:
         """Return the start and its verified answer, if it keeps every rule. Its claims are not used, so they do not matter."""
         known = self.lower_start(start)
         if known is None:
             return None
         bare = self.bare(known)
-        return None if bare.status is PlanStatus.UNKNOWN or self.verify(bare) else (known, bare)
+        return None if bare.status is PlanStatus.UNKNOWN or self.verification(bare).findings() else (known, bare)
 
     def _so_far(self, placement: Placement) -> Answer:
         return self._finished(self.bare(self.of_placement(placement)))
@@ -125,7 +150,16 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
 
     def _finished(self, made: Answer, trace: tuple[TracePoint, ...] = ()) -> Answer:
         """Return the answer as far as its verification confirms it."""
-        findings = self.verify(made)
+        verification, needed = self.verification(made), seconds_to_check(self.problem)
+        try:
+            with leaving(needed):
+                findings = verification.findings()
+        except OutOfTime:
+            unproven = self.without_claims(made, UNPROVEN, StopReason.TIME_LIMIT)
+            with granting(needed):
+                if not self.entries(made) or not verification.is_right_without_proofs(unproven):
+                    raise
+            made, findings = unproven, ()
         if findings:
             made = self._withdrawn(made, findings)
         return self._with_run(made, trace)
@@ -138,19 +172,19 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
         first = findings[0]
         if self.entries(made) and all(finding.kind in self.claims for finding in findings):
             text = f"a bound could not be verified and is withheld ({first.message}); {REPORT}"
-            humble = self.without_claims(made, text)
-            if not self.verify(humble):
+            humble = self.without_claims(made, text, StopReason.SOLVER_FAILED)
+            if not self.verification(humble).findings():
                 return humble
         text = f"the {self.name} that was made failed verification and is withheld ({first.kind}: {first.message}); {REPORT}"
-        empty = self.without_entries(self.without_claims(made, text))
+        empty = self.without_entries(self.without_claims(made, text, StopReason.SOLVER_FAILED))
         return replace(empty, status=PlanStatus.UNKNOWN, shortage=None)
 
-    def without_claims(self, made: Answer, warning: str) -> Answer:
-        """Return the answer without anything that it claims to be proven."""
+    def without_claims(self, made: Answer, warning: str, stop: StopReason) -> Answer:
+        """Return the answer without anything that it claims to be proven; `stop` is why nothing is."""
         return replace(
             made,
             status=PlanStatus.FEASIBLE,
-            stop=StopReason.SOLVER_FAILED,
+            stop=stop,
             bound=0,
             gap=None,
             pools=tuple(replace(pool, bound=0) for pool in made.pools),

@@ -23,9 +23,9 @@ from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermV
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...verifying.arguments.counterexamples import BRIEF
-from ...verifying.findings import CLAIMS, VerifyFinding
+from ...verifying.findings import CLAIMS
 from ...verifying.simple_plans import is_irreducible
-from ...verifying.verify import verify
+from ...verifying.verify import Verification
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
@@ -230,8 +230,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         )
         return replace(quick, stop=StopReason.PROVED) if quick.is_optimal else quick
 
-    def verify(self, made: Plan) -> Sequence[VerifyFinding]:
-        return verify(self.problem, made, made.problem_digest, effort=BRIEF)
+    def verification(self, made: Plan) -> Verification:
+        return Verification(self.problem, made, made.problem_digest, effort=BRIEF)
 
     def entries(self, made: Plan) -> Sequence[PlanPlacement]:
         return made.placements
@@ -241,8 +241,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         pools = tuple(replace(use, peak=None) for use in made.pools)
         return replace(made, peak=None, objective=Objective(None, None, terms), pools=pools, placements=())
 
-    def without_claims(self, made: Plan, warning: str) -> Plan:
-        return super().without_claims(without_proofs(made, StopReason.SOLVER_FAILED), warning)
+    def without_claims(self, made: Plan, warning: str, stop: StopReason) -> Plan:
+        return super().without_claims(without_proofs(made, stop), warning, stop)
 
     def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
         """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit ended that early."""

@@ -28,6 +28,8 @@ MICROSECONDS = {
 MICROSECONDS_TO_WRITE = 0.7
 """The part of these that writing takes, for each buffer and each pool."""
 
+MICROSECONDS_TO_CHECK = 0.4
+"""The part of these that the values of a verified placement take, likewise."""
 
 MICROSECONDS_TO_PLACE = 1.5
 """Processor time for each block until there is a first placement, by birth and checked."""
@@ -41,6 +43,11 @@ def seconds_to_place(blocks: int) -> float:
 def seconds_to_finish(problem: Problem) -> float:
     """Return the processor time from a solver's placement to a written answer."""
     return sum(MICROSECONDS[name] * count for name, count in _counts(problem).items()) * 1e-6
+
+
+def seconds_to_check(problem: Problem) -> float:
+    """Return the part that checking a plan's values takes, if its proofs are given up."""
+    return MICROSECONDS_TO_CHECK * (len(problem.buffers) + len(problem.pools)) * 1e-6
 
 
 def seconds_to_write(problem: Problem) -> float:

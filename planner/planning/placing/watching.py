@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
-from solvers.model.interruption import interrupted_by
+from solvers.model.interruption import GivenUp, interrupted_by
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Value
 
@@ -44,6 +44,9 @@ STEPS_PER_SECOND = 6.0
 """Solvers look at the clock between steps, which are longer in larger problems: they may end late by this many times the time of lowering."""
 FIRST_PASS = 2.0
 """A hasty first placement, if pools are chosen, takes about this many times as long as everything after it; it begins when the solvers' time is over."""
+ENDING_SECONDS = 0.1
+"""Processor time that solvers may take to end, if there is a placement."""
+PLACING = "placing the buffers of"
 MEASURABLE_SECONDS = 0.02
 """Processor time; with less, nothing can be told about how busy the machine is."""
 
@@ -71,7 +74,7 @@ class Clock:
     @contextmanager
     def holds(self) -> Iterator[None]:
         """Inside the block, everything that looks at the time, including solvers' long loops, raises OutOfTime soon after the end."""
-        with time_limit(self._limit, self.begun), interrupted_by(lambda: look("placing the buffers of")):
+        with time_limit(self._limit, self.begun), interrupted_by(lambda: look(PLACING)):
             yield
 
     def reason_to_stop(self, cancelled: Cancelled | None) -> StopReason | None:
@@ -129,7 +132,31 @@ class Watch:
         self._best: Placement | None = None
         self._value: Value | None = None
         self._bound: Value = ()
+        self._ended: float | None = None
+        """The thread's processor time when there was a placement and the solvers' time was over."""
         self.trace: list[TracePoint] = []
+
+    @property
+    def best(self) -> Placement | None:
+        """Return the best placement so far."""
+        return self._best
+
+    @contextmanager
+    def ends_solvers(self) -> Iterator[None]:
+        """Inside the block, long loops of solvers that go on when they should stop raise GivenUp once there is a placement, which needs the time left."""
+
+        def check() -> None:
+            look(PLACING)
+            if self._best is None or self.stopped() is None:
+                return
+            spent = time.thread_time()
+            if self._ended is None:
+                self._ended = spent
+            if spent - self._ended > ENDING_SECONDS:
+                raise GivenUp
+
+        with interrupted_by(check):
+            yield
 
     def incumbent(self, placement: Placement) -> None:
         value = evaluate(self._instance, placement)

@@ -22,11 +22,11 @@ from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
 from ..placing.pipeline import AnswerPipeline
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
-from .findings import CLAIMS, SharingFinding
+from .findings import CLAIMS
 from .lifting import Lift
 from .lowering import LoweredSharing, lower_sharing, lower_start
 from .plain import BRIEF
-from .verify import verify
+from .verify import Verification
 
 
 def find(
@@ -79,8 +79,8 @@ class _SharingPipeline(AnswerPipeline[Sharing, Arrangement]):
         finish(self.seconds_after_solving)
         return self._lift.sharing(found)
 
-    def verify(self, made: Sharing) -> Sequence[SharingFinding]:
-        return verify(self.problem, made, made.problem_digest, effort=BRIEF)
+    def verification(self, made: Sharing) -> Verification:
+        return Verification(self.problem, made, made.problem_digest, effort=BRIEF)
 
     def entries(self, made: Sharing) -> Sequence[Assignment]:
         return made.assignments

@@ -33,21 +33,54 @@ def verify(
 
     Raises CannotSolve or BadInput for a problem whose buffers cannot share objects, for which no sharing can be right.
     """
-    kinds_of(problem)
-    report: Findings[SharingFinding] = Findings()
-    report.extend(_findings(problem, sharing, digest, effort))
-    return tuple(report.listed)
+    return Verification(problem, sharing, digest, effort=effort).findings()
 
 
-def _findings(problem: Problem, sharing: Sharing, digest: str | None, effort: int) -> Iterator[SharingFinding]:
-    users = Users(problem)
+class Verification:
+    """The verification of one sharing. If time ends it among the proofs, the assignments can still be trusted: they were checked before."""
+
+    def __init__(self, problem: Problem, sharing: Sharing, digest: str | None = None, *, effort: int = EFFORT) -> None:
+        """Takes, and raises, what `verify` does."""
+        kinds_of(problem)
+        self._problem, self._sharing, self._digest, self._effort = problem, sharing, digest, effort
+        self._kept: tuple[Users, Sequence[StorageObject | None]] | None = None
+        """Assignments that keep every rule, once that is known."""
+
+    def findings(self) -> tuple[SharingFinding, ...]:
+        """Return everything that is wrong with the sharing."""
+        report: Findings[SharingFinding] = Findings()
+        users = Users(self._problem)
+        where: list[StorageObject | None] = [None] * len(self._problem.buffers)
+        report.extend(_broken_rules(users, self._sharing, where))
+        if self._sharing.assignments and not report.listed:
+            self._kept = users, where
+        report.extend(self._wrong_claims(users, where))
+        return tuple(report.listed)
+
+    def is_right_without_proofs(self, unproven: Sharing) -> bool:
+        """True if the same sharing without proofs is right. False also if the assignments have not been found to keep every rule."""
+        return self._kept is not None and not any(check_claims(self._kept[0], unproven, self._kept[1], self._effort))
+
+    def _wrong_claims(self, users: Users, where: Sequence[StorageObject | None]) -> Iterator[SharingFinding]:
+        sharing = self._sharing
+        yield from check_claims(users, sharing, where, self._effort)
+        for certificate, wrong in objections(users, sharing.certificates):
+            named = tuple(dict.fromkeys(id_ for each in certificate.sets for id_ in each.buffers))
+            yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, wrong, named)
+        if sharing.problem_digest != (digest_of(self._problem) if self._digest is None else self._digest):
+            text = "the sharing was made for another problem: the digests differ"
+            yield SharingFinding(SharingFindingKind.WRONG_DIGEST, text)
+
+
+def _broken_rules(users: Users, sharing: Sharing, where: list[StorageObject | None]) -> Iterator[SharingFinding]:
+    """Return what is wrong with objects and assignments; fill in each buffer's object, if it has a valid one."""
+    problem = users.problem
     objects: dict[int, StorageObject] = {}
     for thing in sharing.objects:
         if thing.id in objects:
             text = f"object {thing.id} is there more than once"
             yield SharingFinding(SharingFindingKind.DUPLICATE_OBJECT, text, (), (thing.id,))
         objects[thing.id] = thing
-    where: list[StorageObject | None] = [None] * len(problem.buffers)
     yield from _locate(problem, sharing, objects, where)
     used = {each.object for each in sharing.assignments}
     for id_ in objects:
@@ -56,13 +89,6 @@ def _findings(problem: Problem, sharing: Sharing, digest: str | None, effort: in
     yield from _check_each(problem, where)
     yield from _check_clashes(users, where)
     yield from _check_ties(users, where)
-    yield from check_claims(users, sharing, where, effort)
-    for certificate, wrong in objections(users, sharing.certificates):
-        named = tuple(dict.fromkeys(id_ for each in certificate.sets for id_ in each.buffers))
-        yield SharingFinding(SharingFindingKind.WRONG_CERTIFICATE, wrong, named)
-    if sharing.problem_digest != (digest_of(problem) if digest is None else digest):
-        text = "the sharing was made for another problem: the digests differ"
-        yield SharingFinding(SharingFindingKind.WRONG_DIGEST, text)
 
 
 def _locate(

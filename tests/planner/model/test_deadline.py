@@ -33,7 +33,17 @@ from planner import (
 )
 from planner.drawing import memory_map, svg
 from planner.model import deadline
-from planner.model.deadline import FINISH_SECONDS, GRACE_SECONDS, LOOK_EVERY, finish, in_time, look, tick
+from planner.model.deadline import (
+    FINISH_SECONDS,
+    GRACE_SECONDS,
+    LOOK_EVERY,
+    finish,
+    granting,
+    in_time,
+    leaving,
+    look,
+    tick,
+)
 from planner.planning.placing import solving as placing
 from planner.planning.sharing import solving as sharing
 from planner.reporting.report import memory_report
@@ -128,17 +138,37 @@ def test_verification_gets_more_time_than_the_solvers(
     function: Callable[..., object], path: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float] = []
-    verify = path.verify
+    findings = path.Verification.findings
 
-    def verified(*answer: object) -> object:
+    def verified(verification: object) -> object:
         limit = deadline._current.get()
         assert limit is not None
         given.append(limit.grace)
-        return verify(*answer)
+        return findings(verification)
 
-    monkeypatch.setattr(path, "verify", verified)
+    monkeypatch.setattr(path.Verification, "findings", verified)
     function(replace(PROBLEM, buffers=PROBLEM.buffers[:5]), Options(time_limit=3600, workers=1))
     assert given == [FINISH_SECONDS]
+
+
+def test_time_can_be_left_or_granted_for_another_way_to_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, had = [0.0], [0.0]
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: had[0]))
+    with leaving(1.0), granting(1.0):
+        look("without a limit")
+    with time_limit(10.0):
+        now[0] = had[0] = 9.5
+        with leaving(2.0), pytest.raises(OutOfTime):
+            look("proving")
+        look("adding up")
+        now[0] = 100.0
+        with granting(0.5):
+            now[0] += 50.0
+            had[0] += 0.4
+            look("adding up")
+            had[0] += 0.2
+            with pytest.raises(OutOfTime):
+                look("adding up")
 
 
 def test_the_error_names_the_place_where_time_ran_out() -> None:

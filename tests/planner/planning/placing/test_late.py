@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from planner import read_problem, share, verify_sharing, write_problem
 from planner.facts.variants import with_choice
 from planner.model import deadline
 from planner.model.deadline import OutOfTime, look
@@ -18,8 +19,13 @@ from planner.planning.placing import pipeline, solving, watching
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import choosing as choosing_module
 from planner.planning.placing.variants import placing
+from planner.planning.placing.watching import ENDING_SECONDS
+from planner.planning.sharing import verify as sharing_verify
+from planner.verifying import quick_check
+from planner.verifying import verify as verifying
 from planner.verifying.verify import verify
 from solvers.model.errors import StopReason
+from solvers.model.interruption import check_interrupted
 from solvers.portfolio.solve import solve
 
 SMALL = Problem(tuple(Buffer(i, 8 + i % 7, live=((i, i + 3),)) for i in range(5)), (Pool("arena"),))
@@ -65,8 +71,9 @@ def test_a_plan_of_a_million_buffers_is_verified_on_a_busy_machine(monkeypatch: 
     """The times are those measured with a million buffers; 5.2 s are reserved for lifting and verifying."""
     machine = Machine(monkeypatch)
     monkeypatch.setattr(pipeline, "seconds_to_finish", lambda _: 5.2)
-    for name, seconds in (("require_sound", 1.2), ("lower", 1.2), ("lift", 3.3), ("verify", 1.5)):
+    for name, seconds in (("require_sound", 1.2), ("lower", 1.2), ("lift", 3.3)):
         machine.takes(name, seconds)
+    machine.takes("findings", 1.5, verifying.Verification)
 
     def until_told(instance: Any, task: Any, watch: Any, solver: str) -> object:
         found = solve(instance, task, watch, solver)
@@ -92,11 +99,67 @@ def test_a_verified_start_is_returned_where_time_is_over(monkeypatch: pytest.Mon
     assert verify(SMALL, made) == ()
 
 
-def test_without_a_start_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_plan_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch)
-    machine.takes("solve", 20.0)
+    machine.takes("lower", 20.0)
     with pytest.raises(OutOfTime):
         plan(SMALL, Options(time_limit=1.0, workers=1), begun=machine.now)
+
+
+@pytest.mark.parametrize("gives_up", [False, True])
+def test_what_solvers_found_is_returned_where_they_go_on_for_too_long(
+    monkeypatch: pytest.MonkeyPatch, *, gives_up: bool
+) -> None:
+    """They look at the caller's clock, or at what ends loops that have no result of their own."""
+    machine = Machine(monkeypatch)
+
+    def going_on(instance: Any, task: Any, watch: Any, solver: str) -> object:
+        solve(instance, task, watch, solver)
+        assert watch.best is not None
+        for _ in range(1000):
+            machine.work(0.02)
+            check_interrupted() if gives_up else look("solving")
+        raise AssertionError
+
+    monkeypatch.setattr(solving, "solve", going_on)
+    made = plan(SMALL, Options(time_limit=1.0, workers=1), begun=machine.now)
+    assert (made.status, made.stop, made.bound) == (PlanStatus.FEASIBLE, StopReason.TIME_LIMIT, 0)
+    assert not made.reproducible
+    assert machine.had < 5.0 + 1.0 + (ENDING_SECONDS if gives_up else 0.3)
+    monkeypatch.undo()
+    assert verify(SMALL, made) == ()
+
+
+@pytest.mark.parametrize("pools", [1, 2])
+def test_a_plan_is_returned_without_its_proofs_where_these_take_too_long_to_verify(
+    monkeypatch: pytest.MonkeyPatch, pools: int
+) -> None:
+    """With one pool the buffers are in columns, and a quick check comes first."""
+    given = replace(SMALL, pools=tuple(Pool(f"p{p}") for p in range(pools)))
+    if pools == 1:
+        given, _ = read_problem(write_problem(given))
+    machine = Machine(monkeypatch)
+    machine.takes("objections", 20.0, verifying)
+    machine.takes("_proven", 20.0, quick_check)
+    made = plan(given, Options(time_limit=1.0, workers=1), begun=machine.now)
+    assert (made.status, made.stop, made.bound) == (PlanStatus.FEASIBLE, StopReason.TIME_LIMIT, 0)
+    assert made.certificates == ()
+    assert made.warnings == (pipeline.UNPROVEN,)
+    assert machine.had < 5 + 1 + 3, "looks two seconds apart"
+    monkeypatch.undo()
+    assert verify(given, made) == ()
+
+
+def test_a_sharing_is_returned_without_its_proofs_where_these_take_too_long_to_verify(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = Machine(monkeypatch)
+    machine.takes("objections", 20.0, sharing_verify)
+    made = share(SMALL, Options(time_limit=1.0, workers=1), begun=machine.now)
+    assert (made.status, made.stop, made.bound) == (PlanStatus.FEASIBLE, StopReason.TIME_LIMIT, 0)
+    assert made.warnings == (pipeline.UNPROVEN,)
+    monkeypatch.undo()
+    assert verify_sharing(SMALL, made) == ()
 
 
 def choosing() -> Problem:
