@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import lcm
 
 from ...model.deadline import PREPARING, tick
 from ...model.problem import BufferId, Colocation, Interval
-from ..operators import Tensor
+from ..operators import Tensor, TensorKind
 from ..running.liveness import Life
 
 FEW = 16
@@ -15,6 +16,10 @@ FEW = 16
 LEAST_BLOCK = 32
 MOST_BLOCKS = 512
 """The most blocks of ticks."""
+LARGEST_MULTIPLE = 1 << 62
+"""Common multiples of alignments beyond this are not kept."""
+THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
+"""Written by something other than a step."""
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +29,12 @@ class _Group:
     members: list[BufferId]
     written: list[BufferId]
     """Those into which something new may be written."""
+    given: list[BufferId]
+    """Those that are there before the first step."""
     lowest: int
+    highest: int
+    alignment: int
+    """A common multiple of its members' alignments; 0: it is too large, or some are misaligned."""
     pools: tuple[str, ...] | None
     """The pools that all of them may use; None: any."""
     by_block: dict[int, list[BufferId]] = field(default_factory=dict)
@@ -47,7 +57,10 @@ class Places:
     def _group(self, tensor: BufferId) -> _Group:
         found = self._groups.get(tensor)
         if found is None:
-            found = self._groups[tensor] = _Group([tensor], [tensor], 0, self.tensor[tensor].pools)
+            form = self.tensor[tensor]
+            given = [tensor] if form.kind in THERE_FIRST else []
+            found = _Group([tensor], [tensor], given, 0, form.bytes, form.alignment, form.pools)
+            self._groups[tensor] = found
         return found
 
     def _offset(self, tensor: BufferId) -> int:
@@ -56,6 +69,10 @@ class Places:
     def group(self, tensor: BufferId) -> tuple[BufferId, ...]:
         """Return the group that moves with the tensor, including it."""
         return tuple(self._group(tensor).members)
+
+    def group_of(self, tensor: BufferId) -> object:
+        """Return what is the same for all that move as one with the tensor, and for no others."""
+        return self._group(tensor)
 
     def together(self, first: BufferId, second: BufferId) -> bool:
         """True if they already move as one."""
@@ -68,8 +85,8 @@ class Places:
 
     def fills_its_group(self, tensor: BufferId) -> bool:
         """True if nothing in its group extends beyond it: it is the source of all, or an alias of that."""
-        low, high = self.range(tensor)
-        return all(low <= start and end <= high for start, end in map(self.range, self._group(tensor).members))
+        group = self._group(tensor)
+        return self.range(tensor) == (group.lowest, group.highest)
 
     def meeting(self, tensor: BufferId, ticks: Iterable[int]) -> Iterator[BufferId]:
         """Return the members of its group, including itself, that share bytes with it and may be needed at one of the ticks."""
@@ -104,16 +121,41 @@ class Places:
         group = self._group(tensor)
         group.written = [id_ for id_ in group.written if is_written(id_)]
 
-    def written_together(
-        self, tensor: BufferId, source: BufferId, offset: int, is_written: Callable[[BufferId], bool]
+    def given_together(self, tensor: BufferId, source: BufferId, offset: int) -> Iterator[tuple[BufferId, BufferId]]:
+        """Yield pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, and are there before the first step."""
+        yield from self._overlapping(self._group(tensor).given, self._group(source).given, tensor, source, offset)
+
+    def written_while_needed(
+        self, tensor: BufferId, source: BufferId, offset: int, ticks: Callable[[BufferId], tuple[int, ...]]
     ) -> Iterator[tuple[BufferId, BufferId]]:
-        """Yield pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, with at least one written."""
+        """Yield what is written and what may be needed at one of the `ticks` at which it is, one of each group, where they would share bytes
+        if the tensor lay at the source plus offset.
+        """
+        shift = self._offset(source) + offset - self._offset(tensor)
         first, second = self._group(tensor), self._group(source)
-        ours, theirs = (list(filter(is_written, group.written)) for group in (first, second))
-        taken = {*ours}
-        rest = [id_ for id_ in first.members if id_ not in taken] if theirs else []
-        yield from self._overlapping(ours, second.members, tensor, source, offset)
-        yield from self._overlapping(rest, theirs, tensor, source, offset)
+        for writing, other, moved in (first, second, shift), (second, first, -shift):
+            for written, kept in self._meeting_in_time(writing, other, ticks):
+                low, high = self.range(written)
+                if _meet((low + moved, high + moved), self.range(kept)):
+                    yield written, kept
+
+    def _meeting_in_time(
+        self, writing: _Group, other: _Group, ticks: Callable[[BufferId], tuple[int, ...]]
+    ) -> Iterator[tuple[BufferId, BufferId]]:
+        """Yield what is written in one group, and what may be needed then in the other. Whatever is written counts as needed at that tick."""
+        if len(writing.written) <= max(len(other.members), FEW):
+            for written in writing.written:
+                beside = self._about(other, ((at, at + 1) for at in ticks(written)))
+                tick(PREPARING, len(beside) + 1)
+                for kept in beside:
+                    yield written, kept
+            return
+        for kept in other.members:
+            beside = self._about(writing, self._lives[kept].spans)
+            tick(PREPARING, len(beside) + 1)
+            for written in beside:
+                if ticks(written):
+                    yield written, kept
 
     def _overlapping(
         self, ours: Iterable[BufferId], others: Collection[BufferId], tensor: BufferId, source: BufferId, offset: int
@@ -156,6 +198,8 @@ class Places:
         if lowest != whole.lowest:
             moved.append((whole, 0))
         for group, shift in moved:
+            if group.alignment and (group.lowest + shift - lowest) % group.alignment == 0:
+                continue
             for id_ in group.members:
                 if (self._offset(id_) + shift - lowest) % self.tensor[id_].alignment:
                     return id_
@@ -171,8 +215,8 @@ class Places:
                 return tensor
         return None
 
-    def join(self, tensor: BufferId, source: BufferId, offset: int) -> None:
-        """Put the tensor at the source plus offset, and merge their groups."""
+    def join(self, tensor: BufferId, source: BufferId, offset: int, *, is_aligned: bool) -> None:
+        """Put the tensor at the source plus offset, and merge their groups. `is_aligned`: `misplaced` has found nothing."""
         if self.together(tensor, source):
             return
         shift = self._offset(source) + offset - self._offset(tensor)
@@ -187,7 +231,12 @@ class Places:
         larger.written += smaller.written
         if larger.by_block:
             self._enter(larger, smaller.members)
+        larger.given += smaller.given
         larger.lowest = min(larger.lowest, smaller.lowest + shift)
+        larger.highest = max(larger.highest, smaller.highest + shift)
+        is_aligned &= bool(larger.alignment and smaller.alignment)
+        common = lcm(larger.alignment, smaller.alignment) if is_aligned else 0
+        larger.alignment = common if common <= LARGEST_MULTIPLE else 0
         larger.pools = _common(larger.pools, smaller.pools)
 
     def colocations(self, outside: Set[BufferId]) -> tuple[Colocation, ...]:

@@ -19,7 +19,7 @@ from ..outcomes import Reason
 from ..running.events import Writes
 from ..running.liveness import Life
 from ..running.nodes import Step
-from .places import Places
+from .places import THERE_FIRST, Places
 
 Join: TypeAlias = tuple[BufferId, BufferId, int]
 
@@ -105,6 +105,8 @@ def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
         if len(operator.inputs) > 1 and any(extent != 1 for extent in tensors[source].shape[:dim]):
             return _not_outermost(operator, tensors[source].shape[:dim])
     joins: list[Join] = []
+    seen: set[int] = set()
+    """The groups of the inputs so far, by identity."""
     bits = 0
     for source in operator.inputs:
         if source in facts.outside:
@@ -116,8 +118,10 @@ def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
         free = tensors[result].is_output or tensors[source].kind in (TensorKind.INPUT, TensorKind.MUTABLE)
         if bits // 8 % facts.offset_multiple and not free:
             return _odd_offset(source, bits // 8, facts)
-        if any(facts.places.together(source, other) for other, _, _ in joins):
+        group = id(facts.places.group_of(source))
+        if group in seen:
             return _refusal(Reason.SOURCE_TWICE, f"{quoted(source)} would have to be in two places")
+        seen.add(group)
         joins.append((source, result, bits // 8))
         bits += tensors[source].bits
     if bits != tensors[result].bits:
@@ -189,7 +193,7 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
         for tensor, source, offset in found:
             if source in facts.outside:
                 facts.outside.add(tensor)
-            facts.places.join(tensor, source, offset)
+            facts.places.join(tensor, source, offset, is_aligned=source not in facts.outside)
     return found
 
 
@@ -218,13 +222,9 @@ def _kept(joins: Iterable[Join], step: Step, facts: Facts) -> tuple[Join, ...] |
     return _overwritten(joins, step, facts) or _aligned(joins, facts)
 
 
-_THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
-"""Written by something other than a step."""
-
-
 def is_ever_written(id_: BufferId, facts: Facts) -> bool:
     """True if the tensor is ever written."""
-    return facts.places.tensor[id_].kind in _THERE_FIRST or bool(facts.writes[id_])
+    return facts.places.tensor[id_].kind in THERE_FIRST or bool(facts.writes[id_])
 
 
 def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
@@ -234,25 +234,21 @@ def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | N
     def ticks(id_: BufferId) -> tuple[int, ...]:
         return _without(facts.writes[id_], step.ticks) if id_ in step.operator.outputs else facts.writes[id_]
 
-    def is_written(id_: BufferId) -> bool:
-        return places.tensor[id_].kind in _THERE_FIRST or bool(ticks(id_))
-
     for tensor, source, offset in joins:
         if places.together(tensor, source):
             if places.offset(tensor, source) == offset:
                 continue
             text = f"{quoted(tensor)} and {quoted(source)} have their places already"
             return _refusal(Reason.ALREADY_PLACED, text)
-        for mine, theirs in places.written_together(tensor, source, offset, is_written):
-            if places.tensor[mine].kind in _THERE_FIRST and places.tensor[theirs].kind in _THERE_FIRST:
-                text = f"{quoted(mine)} and {quoted(theirs)} are both there from the beginning"
+        for mine, theirs in places.given_together(tensor, source, offset):
+            text = f"{quoted(mine)} and {quoted(theirs)} are both there from the beginning"
+            return _refusal(Reason.OVERWRITTEN, text)
+        for written, kept in places.written_while_needed(tensor, source, offset, ticks):
+            tick(PREPARING, len(facts.writes[written]) + 1)
+            at = min(filter(facts.lives[kept].is_needed_at, ticks(written)), default=None)
+            if at is not None:
+                text = f"{quoted(written)} is written at step {at}, while {quoted(kept)} is needed"
                 return _refusal(Reason.OVERWRITTEN, text)
-            for written, kept in ((mine, theirs), (theirs, mine)):
-                tick(PREPARING, len(facts.writes[written]) + 1)
-                at = min(filter(facts.lives[kept].is_needed_at, ticks(written)), default=None)
-                if at is not None:
-                    text = f"{quoted(written)} is written at step {at}, while {quoted(kept)} is needed"
-                    return _refusal(Reason.OVERWRITTEN, text)
     return None
 
 

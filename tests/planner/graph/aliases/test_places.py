@@ -1,4 +1,4 @@
-"""Tensors that share bytes are compared within the time limit: a chain of loops compares each with all before it."""
+"""Tensors that share bytes are compared within the time limit, also in a chain of loops."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ def test_comparing_tensors_looks_at_the_clock_as_often_as_it_compares(monkeypatc
         with deadline.time_limit(1000, time.monotonic()):
             program_problem(chain(loops), (Pool("sram"),))
         counted.append(looks)
-    assert counted[1] > 3 * counted[0] > 30
+    assert counted[1] > 1.5 * counted[0] > 15
