@@ -8,13 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ...checks.report import Place, Report
+from ...model.deadline import in_time, look
 from ...model.errors import Code
 from ...model.problem import Problem
-from ...planning.shapes.expression import Expression, ExpressionError, Kind, number, parse, times, total
+from ...planning.shapes.expression import LIMIT, Expression, ExpressionError, Kind, number, parse, times, total
 from ...planning.shapes.ranges import Effort, parts_of, size_range
 from ...planning.shapes.shaped import ShapedProblem, check_symbols
 from ..documents import Source
 from ..json.lines import document as lines_of
+from ..json.scan import READING
 from ..json.sentences import kind_of
 from .write import write_memplan
 
@@ -49,7 +51,7 @@ def read_shaped_document(
     least: list[Expression | None] = []
     if isinstance(buffers, list):
         reader = _Sizes(symbols, report)
-        for i, buffer in enumerate(buffers):
+        for i, buffer in enumerate(in_time(buffers, READING, "buffer")):
             size, low = reader.of(buffer, i) if isinstance(buffer, dict) else (number(0), None)
             sizes.append(size)
             least.append(low)
@@ -116,7 +118,8 @@ class _Sizes:
         else:
             low, high = (self._read(end, (*place, j)) for j, end in enumerate(span))
             if low is not None and high is not None:
-                self._check_order(low[0], high[0], place)
+                if high[1] < low[2]:
+                    self._check_order(low[0], high[0], place)
                 buffer["size"] = high[2]
                 return high[0], low[0]
         buffer["size"] = 0
@@ -131,6 +134,8 @@ class _Sizes:
     def _read(self, value: Any, place: Place) -> tuple[Expression, int, int] | None:
         """Return the expression with its least and greatest value; None if it is invalid."""
         if type(value) is int:
+            if 0 <= value < LIMIT:
+                return number(value), value, value
             value = str(value)
         if not isinstance(value, str):
             self._report.add(Code.WRONG_TYPE, place, f"must be an integer or an expression, not {kind_of(value)}")
@@ -142,6 +147,7 @@ class _Sizes:
                     self._report.add(Code.TOO_LARGE, place, text)
                 self._is_full = True
                 return None
+            look(READING)
             try:
                 made = parse(value, self._symbols)
                 self._parts += parts_of(made)

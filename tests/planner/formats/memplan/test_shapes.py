@@ -7,10 +7,24 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Code, Options, plan, read_problem, read_shaped, verify_shapes, write_shaped
+from planner import (
+    BadInput,
+    Code,
+    Options,
+    OutOfTime,
+    plan,
+    read_problem,
+    read_shaped,
+    time_limit,
+    verify_shapes,
+    write_shaped,
+)
 from planner.formats import read_shapes_plan, write_shapes_plan
+from planner.formats.memplan import shapes
 from planner.generate import shaped_transformer
 from planner.planning.shapes import Mode, plan_shapes
+from planner.planning.shapes.expression import Expression, parse
+from planner.planning.shapes.ranges import greatest, size_range
 from tests.planner.planning.shapes.shaped_problems import random_problem
 
 OPTIONS = Options(time_limit=60, workers=1)
@@ -43,6 +57,28 @@ def test_sizes_are_at_their_largest_unless_shapes_are_asked_for() -> None:
     assert warnings == ()
     assert [b.size for b in found.at({"n": 1, "m": 3}).buffers] == [16, 7, 48, 2]
     assert [None if low is None else str(low) for low in found.least] == [None, None, "0", "1"]
+
+
+def test_long_lists_of_ranges_are_read_without_searching_and_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what cannot be told from the ends is searched for: whether the greatest is always at least the least."""
+    many = document(*({"size_range": [i, f"{i}*n"]} for i in range(3000)))
+    searched = []
+
+    def counted(made: Expression, *rest: Any) -> object:
+        searched.append(made)
+        return size_range(made, *rest)
+
+    monkeypatch.setattr(shapes, "size_range", counted)
+    found, _ = read_shaped(many)
+    assert (len(found.sizes), len(searched)) == (3000, 3000)
+    with pytest.raises(OutOfTime, match="while reading the problem"), time_limit(1.0, -1e9):
+        read_shaped(many)
+
+
+def test_a_search_for_the_extremes_of_a_size_looks_at_the_clock() -> None:
+    tangled = "+".join(f"ceildiv({i}*n*m, n+{i})" for i in range(1, 9))
+    with pytest.raises(OutOfTime), time_limit(1.0, -1e9):
+        greatest(parse(tangled, ("n", "m")), {"n": (1, 10**6), "m": (1, 10**6)})
 
 
 def test_a_problem_without_symbols_has_one_shape() -> None:
