@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import mul
 
+import numpy as np
+
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
-from ..facts.sweep import VERIFYING
+from ..facts.sweep import VERIFYING, exact_array
 from ..model.columns import BufferColumns, ids, sizes
-from ..model.deadline import in_time
+from ..model.deadline import in_time, look
+from ..model.placement_columns import PlacementColumns
 from ..model.plan import Placement
 from ..model.pool_columns import costs_of, names_of
 from ..model.problem import Buffer, Pool, Problem, Speed
+from .permitted import numbers_of
 
 
 def term_value(problem: Problem, where: Sequence[Placement | None], peaks: Mapping[str, int], term: Term) -> int:
@@ -78,14 +82,21 @@ def _moved(problem: Problem, where: Sequence[Placement | None], what: Moved | No
 
 
 def _reuse_cost(problem: Problem, where: Sequence[Placement | None]) -> int:
-    total = 0
-    placed = zip(in_time(problem.buffers, VERIFYING, "buffer"), where, strict=True)
-    spot = {buffer.id: (p.pool, p.offset, p.offset + buffer.size) for buffer, p in placed if p}
-    for penalty in in_time(problem.constraints.reuse_penalties, VERIFYING):
-        (pool_a, low_a, high_a), (pool_b, low_b, high_b) = spot[penalty.first], spot[penalty.second]
-        if pool_a == pool_b and min(high_a, high_b) > max(low_a, low_b):
-            total += penalty.cost
-    return total
+    penalties = problem.constraints.reuse_penalties
+    if isinstance(where, PlacementColumns):
+        pool, low = where.pool, exact_array(where.offset)
+    else:
+        number: dict[str, int] = {}
+        named = (-1 if place is None else number.setdefault(place.pool, len(number)) for place in where)
+        pool = np.fromiter(named, dtype=np.int64, count=len(where))
+        low = exact_array([0 if place is None else place.offset for place in where])
+    high = low + exact_array(sizes(problem.buffers))
+    index = {id_: i for i, id_ in enumerate(ids(problem.buffers))}
+    look(VERIFYING)
+    one, other = numbers_of(index, [(penalty.first, penalty.second) for penalty in in_time(penalties, VERIFYING)])
+    meet = (pool[one] == pool[other]) & (pool[one] >= 0)
+    meet &= np.minimum(high[one], high[other]) > np.maximum(low[one], low[other])
+    return sum(penalties[k].cost for k in np.flatnonzero(meet).tolist())
 
 
 def cost_of_use(buffer: Buffer, pool: Pool) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Instance, Ints
-from ..model.interruption import interruptible
+from ..model.interruption import check_interrupted, interruptible
 from .gaps import Span, open_base, open_base_of_many
 from .orders import Fit
 
@@ -103,6 +103,7 @@ class ScannedNeighbours:
         order = order[solid[instance.rect_part[order]]]
         block = instance.part_block[instance.rect_part[order]]
         by_block = order[np.argsort(block, kind="stable")]
+        check_interrupted()
         bounds = np.searchsorted(np.sort(block), np.arange(instance.blocks + 1))
         self._rects = [by_block[s:e] for s, e in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
         self._times: dict[int, list[tuple[int, Ints, Ints]]] = {}
@@ -118,6 +119,7 @@ class ScannedNeighbours:
         self._friends: dict[int, list[int]] = {}
         self._is_friend = np.zeros(len(instance.part_low), dtype=bool)
         """True for a part's friends while they are looked up."""
+        check_interrupted()
         for a, b in instance.conflicts.tolist():
             self._apart.setdefault(a, []).append(b)
             self._apart.setdefault(b, []).append(a)

@@ -30,11 +30,13 @@ class Layout:
         self._hurries = hurries
         self.pool, self.offset = start.pool.copy(), start.offset.copy()
         self.homes = homes_of_classes(instance)
+        check_interrupted()
         self.members: dict[int, list[int]] = {}
         for block, group in enumerate(instance.pool_class.tolist()):
             self.members.setdefault(group, []).append(block)
         self.high: list[int] = instance.block_high.tolist()
         self._near = neighbours(instance)
+        check_interrupted()
         self._reserved = Reserved(instance)
         self._top = [0] * len(instance.pools)
         """The greatest height ever reached in the pool."""

@@ -13,6 +13,7 @@ from ...geometry.presolve import restrict
 from ...kernels import active_for
 from ...kernels.columns import columns
 from ...model.instance import Instance, Ints
+from ...model.interruption import check_interrupted
 
 ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
 """Of all orders, those that pay where a pool is packed often."""
@@ -20,10 +21,12 @@ ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_w
 
 def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: Fit) -> tuple[Ints, Ints] | None:
     """Bases for the blocks in this pool, and by how much each ends too high; None if even an unlimited pool is too small."""
+    check_interrupted()
     piece = restrict(instance, blocks, [pool]).instance
     endless = _without_end(piece)
     sequence = ordered(order, measure(endless)) if isinstance(order, str) else order
     kernels = active_for(endless).kernels
+    check_interrupted()
     bases = kernels.greedy_place(endless.sections, columns(endless), _fixed_first(piece, sequence), fit)
     return None if bases is None else (bases, np.maximum(bases - piece.highest[:, 0], 0))
 

@@ -23,6 +23,7 @@ from solvers.heuristics.greedy.solver import Greedy
 from solvers.heuristics.layout import Layout
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.interruption import interrupted_by
 from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio.execute import execute
@@ -54,6 +55,20 @@ def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -
     best = oracle.solve(problem).value
     assert best is not None
     assert outcome.value >= best
+
+
+def test_preparations_can_be_interrupted_pool_by_pool_and_order_by_order() -> None:
+    """Greedy's placement would be answered late, or lost, if they went on until the search begins."""
+    instance = lower(generate("memories", Request(60, 1))).instance
+    start = started(instance)
+    assert start is not None
+    asked = []
+    with interrupted_by(lambda: asked.append(1)):
+        from_prices(instance, Task(limits=WORK), Silent())
+        assert len(asked) >= 2 * len(ORDERS_TO_TRY)
+        asked.clear()
+        Layout(instance, start)
+        assert len(asked) >= 3
 
 
 @pytest.mark.parametrize("prefer", Preference)
