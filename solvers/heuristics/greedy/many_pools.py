@@ -58,6 +58,9 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
             soft if heed else None,
             finish=search.placement is None,
         )
+        if placement is None and not number and search.placement is None and len(instance.apart):
+            quick = pool_by_pool(instance, search.haste)  # which colours what must be apart
+            placement = None if quick is None else quick.placement
         if placement is not None:
             search.offer(placement)
     return search.outcome(search.finished(search.work + near.work) or StopReason.WORK_LIMIT)

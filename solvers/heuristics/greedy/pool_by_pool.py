@@ -15,6 +15,7 @@ from ...fitting.orders import ordered
 from ...model.conflicts import distinct
 from ...model.instance import Bools, Instance, Ints, Placement
 from ...model.interruption import check_interrupted, interruptible
+from .colouring import coloured
 from .packing import filled
 
 MANY_BLOCKS = 5_000
@@ -89,7 +90,29 @@ class _Whereabouts:
 
     def begin(self) -> bool:
         """Put every block into the first of its pools that it may be in; false if there is none."""
-        return bool(self._count.all()) and self._settle(sorted(self._others))
+        if not self._count.all():
+            return False
+        if self._settle(sorted(self._others)):
+            return True
+        self.turn[:], self._comes_first[:] = 0, False
+        return self._colour()
+
+    def _colour(self) -> bool:
+        """Choose pools for all classes that must be apart from others, one at a time leaving none for the last; false if none are found."""
+        classes = sorted(self._others)
+        number = {each: i for i, each in enumerate(classes)}
+        lists: dict[bytes, list[int]] = {}
+        homes = []
+        for each in interruptible(classes):
+            row = self._homes[each, : self._count[each]]
+            homes.append(lists.setdefault(row.tobytes(), row.tolist()))
+        pools = coloured(homes, [[number[other] for other in self._others[each]] for each in classes])
+        if pools is None:
+            return False
+        for each, mine, pool in zip(classes, homes, pools, strict=True):
+            self.turn[each] = mine.index(pool)
+        self.turn = self.turn[self._first]
+        return True
 
     def move_on(self, some: Bools) -> Bools | None:
         """Put these blocks, and their classes, into the next of their pools; return all that moved, or None if there is no such pool.
