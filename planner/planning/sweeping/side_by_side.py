@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from solvers.sandbox.companion import Companion
 
-from ...model.deadline import time_limit
+from ...model.deadline import OutOfTime, time_limit
 from ...model.errors import PlannerError
 from ...model.plan import Plan
 from ...model.problem import Problem
@@ -66,26 +66,31 @@ class SideBySide:
         self._planners: list[Companion] = []
         self._is_quick = True
 
-    def plan_all(self, requests: Sequence[Request]) -> list[Plan]:
-        """Return plans in the order of the requests. Raises BadInput and CannotSolve of the first request that fails so."""
+    def plan_all(self, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
+        """Return plans in the order of the requests, or why there was no time for one. Raises BadInput and CannotSolve of the first request that fails so."""
         here = list(requests)
-        done: list[Plan] = []
+        done: list[Plan | OutOfTime] = []
         while here and (self._is_quick or self._most == 1 or len(here) == 1):
             problem, options, start = here.pop(0)
             begun = time.monotonic()
-            done.append(plan(problem, options, cancelled=self._cancelled, start=start))
+            try:
+                done.append(plan(problem, options, cancelled=self._cancelled, start=start))
+            except OutOfTime as late:
+                done.append(late)
             self._is_quick = self._is_quick and time.monotonic() - begun < QUICK
         return [*done, *self._in_processes(here)] if here else done
 
-    def _in_processes(self, requests: Sequence[Request]) -> list[Plan]:
+    def _in_processes(self, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
         while len(self._planners) < min(self._most, len(requests)):
             self._planners.append(Companion(SERVING))
         free = list(self._planners)
 
-        def one(request: Request) -> Plan:
+        def one(request: Request) -> Plan | OutOfTime:
             planner = free.pop()
             try:
                 return _ask(planner, request, self._whole)
+            except OutOfTime as late:
+                return late
             finally:
                 free.append(planner)
 

@@ -171,7 +171,7 @@ class _Run:
             plan = least
         else:
             known = self._known.of(one_pool, ChoiceGoal.SIZE, self._options.max_cost)
-            plan = known or self._planners.plan_all([(one_pool, self._limited(1), None)])[0]
+            plan = known or _in_time(self._planners.plan_all([(one_pool, self._limited(1), None)])[0])
         use = next(use for use in plan.pools if use.name == pool)
         bound = max(plan.objective.bound or 0, use.bound)
         self._facts.fits_not_below(pool, bound)
@@ -227,10 +227,14 @@ class _Run:
         starts = {i: self._start_of(i) for i in sound}
         plans = self._planners.plan_all([(problem, options, starts[i]) for i, problem in sound.items()])
         for i, plan in zip(sound, plans, strict=True):
+            if isinstance(plan, OutOfTime):
+                continue
             start = starts[i]
             if start is not None:  # which is the same in every run if it is reproducible
                 plan = replace(plan, reproducible=start.reproducible and plan.run.repeats)
             self._note(i, replace(plan, problem_digest=digest(self.problem_of(i))))
+        for plan in plans:
+            _in_time(plan)
 
     def _start_of(self, index: int) -> Plan | None:
         """Return the best known plan that fits, from which solvers begin; choices of variants begin from none."""
@@ -239,8 +243,8 @@ class _Run:
 
     def _note(self, index: int, plan: Plan) -> None:
         self._own[index] = plan
-        self._figures_of(index, plan)  # here, where the time is limited
         self._facts.add(Fact(self._configurations[index], plan))
+        self._figures_of(index, plan)  # here, where the time is limited
 
     def _limited(self, count: int) -> Options:
         """Return each plan's limits in a wave of this many plans."""
@@ -343,6 +347,13 @@ class _Run:
         if id(plan.placements) not in self._figures:
             self._figures[id(plan.placements)] = plan, figures_of(self.problem_of(index), plan)
         return self._figures[id(plan.placements)][1]
+
+
+def _in_time(plan: Plan | OutOfTime) -> Plan:
+    """Return the plan. Raises OutOfTime if there was no time for it."""
+    if isinstance(plan, OutOfTime):
+        raise plan
+    return plan
 
 
 def figures_of(problem: Problem, plan: Plan) -> Figures:

@@ -9,6 +9,7 @@ import pytest
 
 from planner import Buffer, Options, Plan, Pool, Problem, plan, sweep
 from planner.model.deadline import OutOfTime, look
+from planner.model.errors import Code, Finding
 from planner.planning.sweeping import side_by_side
 from planner.planning.sweeping.side_by_side import Request, SideBySide, plan_request
 
@@ -32,11 +33,52 @@ def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.Monke
     assert [type(each) for each in answers] == [OutOfTime, Plan]
 
 
+LATE = OutOfTime(Finding(Code.OUT_OF_TIME, "", "late"))
+
+
+def test_a_plan_is_kept_where_another_of_its_wave_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first wave has the smallest and the largest size."""
+    usual = SideBySide.plan_all
+    waves = []
+
+    def one_is_late(self: SideBySide, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
+        made = usual(self, requests)
+        waves.append(len(made))
+        return made if len(waves) == 1 else [LATE, *made[1:]]
+
+    monkeypatch.setattr(SideBySide, "plan_all", one_is_late)
+    found = sweep(PROBLEM, {"m": range(33, 64, 10)}, Options(time_limit=60), processes=1)
+    assert waves == [1, 2]
+    assert found.points[-1].plan is not None
+    assert found.points[-1].plan.status.has_plan
+
+
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+def test_plans_of_a_wave_come_with_why_others_have_none(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late_once(*_: object, **__: object) -> Plan:
+        if not waited:
+            waited.append(True)
+            raise LATE
+        return made
+
+    waited: list[bool] = []
+    made = plan(PROBLEM)
+    monkeypatch.setattr(side_by_side, "plan", late_once)
+    monkeypatch.setattr(side_by_side, "_ask", late_once)
+    planners = SideBySide(1 if where == "here" else 2, None, (None, 0.0))
+    planners._is_quick = where == "here"
+    try:
+        answers = planners.plan_all([(PROBLEM, Options(), None)] * 3)
+    finally:
+        planners.close()
+    assert sorted(type(each).__name__ for each in answers) == ["OutOfTime", "Plan", "Plan"]
+
+
 def test_nothing_is_asked_for_once_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     waves: list[int] = []
     usual, now = SideBySide.plan_all, time.monotonic
 
-    def slow(self: SideBySide, requests: Sequence[Request]) -> list[Plan]:
+    def slow(self: SideBySide, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
         waves.append(len(requests))
         made = usual(self, requests)
         monkeypatch.setattr(time, "monotonic", lambda: now() + 1e6)  # others worked, this thread did not
