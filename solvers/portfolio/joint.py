@@ -78,6 +78,8 @@ class Joint:
         self.instance = scaled(instance, self.unit)
         self.task = replace(task, start=None)  # in bytes; engines count in units
         self.start = task.start
+        places = int(np.count_nonzero(instance.allowed))
+        engines = tuple(name for name in engines if by_name or role_of(name).takes(places))
         self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
         self.bounders = [
             name

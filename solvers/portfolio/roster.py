@@ -67,6 +67,12 @@ class Role(NamedTuple):
     """It is useful only if the objective counts moves."""
     minds_reuse: bool = False
     """It is useful only if the objective counts the cost of shared addresses."""
+    most_places: int | None = None
+    """With more pairs of a block and a pool that it may be in, a joint program takes hundreds of MiB and is hardly ever solved."""
+
+    def takes(self, places: int) -> bool:
+        """Is it of use for so many pairs of a block and a pool?"""
+        return self.most_places is None or places <= self.most_places
 
     @property
     def needs_no_choice(self) -> bool:
@@ -95,6 +101,7 @@ ROSTER = {
         Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True),
         joint=True,
         settles_ties=True,
+        most_places=9_000,
     ),
     "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True)),
 }

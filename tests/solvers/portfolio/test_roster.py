@@ -9,8 +9,12 @@ import pytest
 from planner import Options, plan, verify
 from planner.generate import Request, generate
 from solvers.kernels import Origin
+from solvers.model.instance import PoolSpec
 from solvers.model.registry import SOLVERS, SolverKind
+from solvers.model.solver import Silent, Task
+from solvers.portfolio.joint import Joint
 from solvers.portfolio.roster import MOST_PARTS, NAMED, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
+from tests.small.instances import make_instance
 
 ALL = ("improve", "search", "cpsat")
 LATER = max(share_of(name).from_round for name in ROSTER)
@@ -122,6 +126,18 @@ def test_engines_that_only_prove_need_a_choice_of_pools() -> None:
 def test_one_engine_packs_pools_and_one_settles_ties() -> None:
     assert set(PACKERS) <= set(separate_engines(native=False))
     assert [name for name in joint_engines(moves=False, reuse=False) if ROSTER[name].settles_ties]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_joint_program_is_not_built_for_very_many_blocks_and_pools(by_name: bool) -> None:
+    """Unless it is asked for by name."""
+    most = ROSTER["cpsat"].most_places
+    assert most is not None
+    for blocks, is_asked in (most // 2, True), (most // 2 + 1, by_name):
+        instance = make_instance([(i, i + 1, 4) for i in range(blocks)], pools=[PoolSpec(8), PoolSpec(None)])
+        run = Joint(instance, Task(), Silent(), ("assign", "cpsat"), by_name)
+        assert ("cpsat" in run.engines.active) == is_asked
+        assert "assign" in run.engines.active
 
 
 @pytest.mark.parametrize("origin", list(Origin))
