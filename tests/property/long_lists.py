@@ -137,6 +137,42 @@ def _penalties(document: Document, count: int) -> None:
     document["objective"] = {"terms": ["sum_of_peaks", "reuse_cost"]}
 
 
+def _hub(document: Document, count: int) -> None:
+    """Let one buffer share addresses with any other only at a cost."""
+    buffers = _with_buffers(document, count + 1)
+    rows = [{"first": 0, "second": buffer["id"], "cost": 1 + buffer["id"] % 9} for buffer in buffers[1:]]
+    document["constraints"]["reuse_penalties"] = rows
+    document["objective"] = {"terms": ["reuse_cost", "sum_of_peaks"]}
+
+
+def _kept_apart(document: Document, count: int) -> None:
+    """Let one buffer be in conflict with half of the others, and exclude the rest."""
+    buffers = [buffer["id"] for buffer in _with_buffers(document, count + 1)]
+    document["constraints"]["conflicts"] = [(0, i) for i in buffers[1::2]]
+    document["constraints"]["exclusions"] = [(0, i) for i in buffers[2::2]]
+
+
+def _steps(document: Document, count: int) -> None:
+    document["steps"] = [{"time": i, "name": f"step {i}"} for i in range(count)]
+
+
+def _ranges(document: Document, count: int) -> None:
+    document["symbols"] = {"n": [1, 64]}
+    for buffer in _with_buffers(document, count):
+        size = buffer.pop("size")
+        buffer["size_range"] = [size // 2, f"{size}*n" if buffer["id"] % 2 else size]
+
+
+def _sizes(document: Document, count: int) -> None:
+    document["symbols"] = {"n": [1, 64], "m": [2, 9]}
+    for buffer in _with_buffers(document, count):
+        buffer["size"] = f"{1 + buffer['id'] % 300}*n*(n + m)"
+
+
+def _symbols(document: Document, count: int) -> None:
+    document["symbols"] = {f"n{i}": [1, 64] for i in range(count)}
+
+
 def _was(document: Document, count: int) -> None:
     buffers, pool = _with_buffers(document, count), document["pools"][0]["name"]
     rows = [{"buffer": buffer["id"], "pool": pool, "offset": 64 * (i % 97)} for i, buffer in enumerate(buffers)]
@@ -226,6 +262,46 @@ def _own(document: Document, count: int) -> None:
     _with_groups(document, 1).append({"name": "of its own", "alternatives": alternatives})
 
 
+def _inside(document: Document, count: int) -> None:
+    """Let one alternative bring many buffers, with all kinds of constraints between them."""
+    many = max(count // 6, 2)
+    names = [f"in {i}" for i in range(many)]
+    buffers = [{"id": name, "size": 8, "live": [[i, i + 1], [i + 2, i + 4]]} for i, name in enumerate(names)]
+    ties = [{"buffer": b, "base": a, "offset": 8} for a, b in zip(names[::4], names[1::4], strict=False)]
+    given = {
+        "colocations": ties,
+        "conflicts": [*zip(names[::4], names[2::4], strict=False)],
+        "exclusions": [*zip(names[1::4], names[2::4], strict=False)],
+        "same_pool": [[*pair] for pair in zip(names[2::4], names[3::4], strict=False)],
+        "different_pool": [[*pair] for pair in zip(names[3::4], names[4::4], strict=False)],
+        "reuse_penalties": [{"first": a, "second": b, "cost": 1} for a, b in pairwise(names)],
+    }
+    alternatives = [{"name": "many", "buffers": buffers, "constraints": given}, {"name": "none"}]
+    _with_groups(document, 1).append({"name": "inside", "alternatives": alternatives})
+
+
+def _own_lists(document: Document, count: int) -> None:
+    """Let a buffer of an alternative have many lifetimes and pools, and a set of pools or of different ones be long."""
+    names = [pool["name"] for pool in _with_pools(document, count)]
+    live = [[3 * j, 3 * j + 1] for j in range(count)]
+    long = {"id": "long", "size": 8, "live": live, "pools": names[1:]}
+    few = [{"id": f"few {i}", "size": 8, "live": [[0, 1]]} for i in range(count)]
+    given = {"same_pool": [[buffer["id"] for buffer in few]]}
+    apart = {"different_pool": [[buffer["id"] for buffer in few]]}
+    alternatives = [
+        {"name": "long", "buffers": [long]},
+        {"name": "together", "buffers": few, "constraints": given},
+        {"name": "apart", "buffers": few, "constraints": apart},
+    ]
+    _with_groups(document, 1).append({"name": "own lists", "alternatives": alternatives})
+
+
+def _all_longer(document: Document, count: int) -> None:
+    times = [{"buffer": buffer["id"], "live": [[0, 1]]} for buffer in _with_buffers(document, count)]
+    alternatives = [{"name": "longer", "live": times}, {"name": "as they are"}]
+    _with_groups(document, 1).append({"name": "how long all", "alternatives": alternatives})
+
+
 LISTS: dict[str, Callable[[Document, int], None]] = {
     "pools": _pools,
     "buffers": _buffers,
@@ -243,6 +319,12 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "different_pools": _different_pools,
     "crowd": _crowd,
     "penalties": _penalties,
+    "hub": _hub,
+    "kept_apart": _kept_apart,
+    "steps": _steps,
+    "ranges": _ranges,
+    "sizes": _sizes,
+    "symbols": _symbols,
     "was": _was,
     "constants": _constants,
     "accesses": _accesses,
@@ -255,6 +337,9 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "costs": _cost_terms,
     "longer": _longer,
     "own": _own,
+    "inside": _inside,
+    "own_lists": _own_lists,
+    "all_longer": _all_longer,
 }
 """Functions by name, each of which makes one list of a document long, and whatever else the list needs."""
 
@@ -267,6 +352,9 @@ def pairs() -> list[str]:
         {"different_pool", "different_pools", "crowd"},
         {"at_once", "buffers", "pools"},
         {"groups", "rules"},
+        {"penalties", "hub", "was", "accesses"},
+        {"conflicts", "exclusions", "kept_apart"},
+        {"sizes", "ranges", "symbols"},
     ]
     return [f"{a}*{b}" for a, b in combinations(LISTS, 2) if not any({a, b} <= those for those in same)]
 
@@ -274,8 +362,8 @@ def pairs() -> list[str]:
 def problem(name: str, count: int) -> bytes:
     """Return the document of this name with lists of this length."""
     document = _new()
-    # "at_once" replaces the pools and buffers, so it comes first.
-    for each in sorted(name.split("*"), key=lambda one: one != "at_once"):
+    # "at_once" replaces the pools and buffers, so it comes first; what is done to sizes comes last.
+    for each in sorted(name.split("*"), key=lambda one: (one in ("sizes", "ranges", "symbols"), one != "at_once")):
         LISTS[each](document, count)
     return json.dumps(document).encode()
 
