@@ -25,7 +25,7 @@ from planner.planning.options.options import Options
 from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 
-from ...errors import Refusal, bad_option, refused_findings, takes_too_long
+from ...errors import HttpCode, Refusal, bad_option, refused_findings, takes_too_long
 from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
@@ -176,20 +176,24 @@ def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _
     """Do the same for a job's answer, or a part of it."""
     kind, subject, instructions = _again(header, parts[0])
     if header["as"] == "csv":
-        return {}, _figures(header, parts, subject.planned(instructions.options))
+        answer = kind.part(parts[1], "plan") if kind.name == "proof" else parts[1]
+        return {}, _figures(header, parts[0], answer, subject.planned(instructions.options))
     return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
 
 
-def _figures(header: dict[str, Any], parts: list[bytes], problem: Problem) -> bytes:
+def _figures(header: dict[str, Any], given: bytes, answer: bytes, problem: Problem) -> bytes:
     """Return the table of a job's answer."""
     if header.get("part") is not None:
         raise bad_option(
             "as", "only whole answers are written as csv; ask for the part's plan, and for that one's table"
         )
-    source = Source(separate(parts[0], header["format"])[0])
+    answered = answer_kind(answer)
+    if json.loads(answer)["format"] != answered.format:
+        raise Refusal(409, HttpCode.NO_PLAN_YET, "the job has no answer yet that could be written as csv")
+    source = Source(separate(given, header["format"])[0])
     row = recognised(source) if header["format"] is None else format_named(header["format"])
     capacity = from_record(header["options"], header.get("kind", "plan"))[0].capacity
-    return answer_kind(parts[1]).open(asked(row, source, problem, capacity), parts[1]).figures()
+    return answered.open(asked(row, source, problem, capacity), answer).figures()
 
 
 def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:

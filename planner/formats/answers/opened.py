@@ -22,8 +22,8 @@ from ...drawing import (
 )
 from ...drawing.objects import objects_map
 from ...graph.verify import CheckedArenas, check_arenas
-from ...model.errors import Code
-from ...model.plan import Plan
+from ...model.errors import MAX_FINDINGS, BadInput, Code, Finding
+from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...planning.options.capacity import with_capacity
 from ...planning.shapes import ShapedProblem, verify_shapes
@@ -110,10 +110,15 @@ class Opened(ABC):
         raise bad_input(Code.UNSUPPORTED, (), text)
 
     def written(self, form: str, sheet: Sheet = STANDARD) -> bytes:
-        """Return it in one of the forms of the table of answers. Raises BadInput."""
+        """Return it in one of the forms of the table of answers. What is wrong is drawn, but has no table. Raises BadInput."""
         if form == "map":
             return write_map(self.drawn)
-        return self.picture(sheet) if form == "svg" else self.figures()
+        if form == "svg":
+            return self.picture(sheet)
+        if self.findings:
+            wrong = (Finding(Code.INVALID_VALUE, "", each.message) for each in self.findings[:MAX_FINDINGS])
+            raise BadInput(*wrong, more=max(len(self.findings) - MAX_FINDINGS, 0))
+        return self.figures()
 
 
 class OpenedPlan(Opened):
@@ -147,6 +152,7 @@ class OpenedPlan(Opened):
         return svg(self.drawn, sheet)
 
     def figures(self) -> bytes:
+        _require_plan(self.plan.status)
         return write_plan_csv(self.asked.problem, self.plan, self.asked.source)
 
 
@@ -178,6 +184,7 @@ class OpenedSharing(Opened):
         return svg(self.drawn, sheet)
 
     def figures(self) -> bytes:
+        _require_plan(self.sharing.status)
         things = {thing.id: thing for thing in self.sharing.objects}
         return _rows(
             {
@@ -248,8 +255,8 @@ class OpenedSweep(Opened):
         return _notes_on(plan for plan in plans if plan is not None)
 
     def picture(self, sheet: Sheet) -> bytes:
-        if not self.sweep.points:
-            raise bad_input(Code.MISSING_FIELD, ("points",), "the sweep has no points")
+        if not self.sweep.points or not self.sweep.points[0].capacity:
+            raise bad_input(Code.MISSING_FIELD, ("points",), "the sweep has no points, or no sizes")
         return sweep_curve(self.sweep, sheet)
 
     def figures(self) -> bytes:
@@ -331,6 +338,11 @@ class OpenedNested(Opened):
 
     def figures(self) -> bytes:
         return _rows(map(arena_fields, self._known.arenas))
+
+
+def _require_plan(status: PlanStatus) -> None:
+    if not status.has_plan:
+        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {status.value}")
 
 
 def _notes_on(plans: Iterable[Plan]) -> Sequence[str]:

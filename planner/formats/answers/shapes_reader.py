@@ -105,6 +105,9 @@ def read_shapes_plan_json(data: bytes) -> ShapesPlan:
         PoolPeak(p["name"], p["size"], _expression(p["peak"], symbols, ("pools", i, "peak"), report), p["exact"])
         for i, p in enumerate(document.get("pools", []))
     )
+    for i, row in enumerate(document["shapes"]):
+        if row["at"].keys() != symbols.keys():
+            report.add(Code.INVALID_VALUE, ("shapes", i, "at"), "must have a value for each symbol, and no other")
     report.raise_if_any()
     rows = tuple(Row(row["at"], row["used"], row["optimum"], row["bound"]) for row in document["shapes"])
     plan = _plan(document["plan"]) if "plan" in document else None

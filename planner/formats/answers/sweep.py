@@ -136,6 +136,12 @@ def read_sweep_figures(data: bytes) -> Sweep:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise bad_input(Code.INVALID_VALUE, (), "must be a sweep as memplan writes it") from error
+    if not found.names:
+        raise bad_input(Code.INVALID_VALUE, ("terms",), "must name at least one term")
+    for number, point in enumerate(points):
+        if len(found.names) != len(point.value or found.names) or (point.value is not None and not point.value):
+            text = f"must have a number for each of the {len(found.names)} terms"
+            raise bad_input(Code.INVALID_VALUE, ("points", number, "value"), text)
     if len({frozenset(point.capacity) for point in points}) > 1:
         raise bad_input(Code.INVALID_VALUE, ("points",), "must all be of the same pools")
     return found

@@ -69,3 +69,22 @@ def test_jobs_of_each_kind_are_drawn_and_have_a_table(service: Served, kind: str
     assert table.text.count("\n") > 1
     refused = service.client.get(f"{here}/drawing?as=csv&part=x")
     assert refusal(refused)["code"] == "invalid_option"
+
+
+def test_what_cannot_be_a_table_is_refused(service: Served) -> None:
+    problem, answer = every_answer()["plan"]
+    wrong = json.loads(answer)
+    wrong["placements"][0]["offset"] += 1
+    both = json.dumps({"problem": json.loads(problem), "plan": wrong})
+    refused = refusal(service.client.post("/v1/draw?as=csv", content=both, headers=JSON))
+    assert (refused["status"], refused["errors"][0]["pointer"]) == (422, "/plan")
+    small = json.loads(problem) | {"pools": [{"name": "sram", "size": 8}]}
+    for path in ("jobs", "jobs?objects=true"):
+        job = post_study(service, path, small).json()
+        until(service, job, "succeeded")
+        refused = refusal(service.client.get(f"{job['links']['self']}/drawing?as=csv"))
+        assert (refused["status"], refused["code"]) == (422, "no_plan_found")
+    proof = post_study(service, "proof", problem, Prefer="respond-async").json()
+    until(service, proof, "succeeded")
+    table = service.client.get(f"{proof['links']['self']}/drawing?as=csv")
+    assert table.text.startswith("id,lower,upper,size,offset\n")

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from planner import BadInput
+from planner import BadInput, plan, read_problem, share, write_plan
+from planner.formats import write_sharing
 from planner.formats.documents import ANSWERS, PROVED_FORMAT, Source
 from planner.formats.tables.answers import ANSWER_KINDS, FORMS, answer_kind, asked, write_answer
 from planner.formats.tables.plans import PLAN_FORMATS
 from planner.formats.tables.problems import chosen
-from tests.small.every_answer import every_answer
+from planner.model.errors import PlannerError
+from tests.small.every_answer import every_answer, plain
+from tests.small.strategies import NIGHTLY
+
+RUNS = 2000 if NIGHTLY else 15
 
 FIRST_ROWS = {
     "plan": "id,lower,upper,size,offset",
@@ -75,3 +85,57 @@ def test_what_is_wrong_is_found_and_drawn(kind: str) -> None:
     found = opened(kind, json.dumps(document).encode())
     assert found.findings
     assert found.written("svg").startswith(b"<svg")
+    with pytest.raises(BadInput) as caught:
+        found.written("csv")
+    assert [each.message for each in caught.value.findings] == [each.message for each in found.findings]
+
+
+def test_an_answer_without_a_plan_has_no_table() -> None:
+    problem = read_problem(json.dumps(plain() | {"pools": [{"name": "sram", "size": 8}]}).encode())[0]
+    source = Source(json.dumps(plain() | {"pools": [{"name": "sram", "size": 8}]}).encode())
+    for answer in (write_plan(plan(problem)), write_sharing(share(problem))):
+        whose = asked(chosen(source, None), source, problem, None)
+        with pytest.raises(BadInput, match="there is nothing to write: the plan is infeasible"):
+            answer_kind(answer).open(whose, answer).written("csv")
+
+
+STRANGE: tuple[Any, ...] = (0, -1, 1, 1 << 62, 1 << 70, None, "x", "", [], {}, True, 1.5, {"a": 1}, [1])
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if at:
+        yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield from paths(each, (*at, key))
+
+
+@pytest.mark.parametrize("kind", ANSWER_KINDS)
+def test_spoilt_answers_are_refused_or_found_wrong(kind: str) -> None:
+    right = json.loads(every_answer()[kind][1])
+    places = [place for place in paths(right) if place != ("format",)]
+    for seed in range(RUNS):
+        chance, document = random.Random(seed), copy.deepcopy(right)
+        *path, last = chance.choice(places)
+        for key in path:
+            document = document[key]
+        what = chance.random()
+        if what < 0.2:
+            del document[last]
+        elif what < 0.3 and isinstance(document, list):
+            document.append(document[last])
+        else:
+            document[last] = chance.choice(STRANGE)
+        for form in FORMS:
+            with suppress(PlannerError):
+                opened(kind, json.dumps(right_with(right, path, document)).encode()).written(form)
+
+
+def right_with(right: Any, path: list[Any], spoilt: Any) -> Any:
+    """Return the answer with what is spoilt at the path."""
+    if not path:
+        return spoilt
+    key, *rest = path
+    changed = copy.copy(right)
+    changed[key] = right_with(right[key], rest, spoilt)
+    return changed
