@@ -15,6 +15,7 @@ from ..model.deadline import in_time
 from ..model.plan import ChoiceGoal, Frontier, PlanStatus
 from ..model.problem import Problem
 from .arguments.counterexamples import EFFORT
+from .arguments.no_choice import is_said
 from .findings import FindingKind, PlanFindings, VerifyFinding
 from .other_choices import simple_points
 from .verify import verify
@@ -38,6 +39,10 @@ def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int = EFFOR
         report.extend(replace(each, message=f"point {number}: {each.message}") for each in found)
     report.extend(_check_points(frontier))
     report.extend(_check_whole(frontier))
+    # with several memories it may be the shortage of what all choices have in common
+    known = {"most": frontier.most_cost}
+    if frontier.missing is not None and len(problem.pools) == 1 and not is_said(frontier.missing, known):
+        report.add(FindingKind.WRONG_SHORTAGE, "what is missing is no sentence that says why no choice fits")
     if problem.variants is not None:
         report.extend(_check_against_simple_points(problem, frontier, effort))
     return tuple(report.listed)
@@ -81,8 +86,8 @@ def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
         frontier.stop.is_repeatable and all(plan.reproducible for plan in frontier.points)
     ):
         yield _wrong("the frontier calls itself reproducible, but its run or a point is not")
-    if frontier.missing is not None and not frontier.is_infeasible:
-        yield _wrong("the frontier says what is missing, but not that nothing fits")
+    if (frontier.missing is not None) != frontier.is_infeasible:
+        yield _wrong("the frontier says what is missing, but not that nothing fits, or the other way round")
     if frontier.within is not None and not frontier.points:
         yield _wrong(f"the frontier has no points of which it could leave out {frontier.within}")
 

@@ -17,13 +17,15 @@ from ..facts.possible_places import Places
 from ..facts.sweep import VERIFYING
 from ..facts.variants import broken_rules, choice_of, costs_of_choice, weighted_cost, with_choice
 from ..model.deadline import look
+from ..model.errors import echo
 from ..model.plan import ChoiceGoal, Plan, PlanStatus, Shortage
 from ..model.pool_columns import names_of
 from ..model.problem import Problem, Variants
 from .arguments.certificates import objections, proves_infeasible
 from .arguments.claims import check_figures, differences, misplaced_shortage
 from .arguments.counterexamples import BRIEF
-from .arguments.shortage import shortage
+from .arguments.no_choice import is_said
+from .arguments.shortage import in_bytes, shortage
 from .findings import FindingKind, VerifyFinding
 from .objective import term_value
 from .placements import peaks as peaks_of
@@ -150,7 +152,7 @@ def check_no_choice(problem: Problem, plan: Plan, effort: int) -> Iterator[Verif
 
 
 def _bounds_without_plan(problem: Problem, plan: Plan, most: int | None, effort: int) -> Iterator[VerifyFinding]:
-    claims = [("the bound", plan.bound), *((f"the bound of pool {use.name!r}", use.bound) for use in plan.pools)]
+    claims = [("the bound", plan.bound), *((f"the bound of pool {echo(use.name)}", use.bound) for use in plan.pools)]
     for what, bound in claims:
         if bound and (plan.status is not PlanStatus.INFEASIBLE or (what != "the bound" and len(plan.pools) > 1)):
             text = f"{what} is {bound}, of which nothing is proven"
@@ -175,9 +177,18 @@ def _shortage(problem: Problem, plan: Plan, why: Shortage, right: Shortage | Non
         figures = (pool.name, short) if short > 0 else (None, None)
         if (why.pool, why.bytes_short) != figures:
             yield f"the shortage's pool and bytes short are not what the bound {plan.bound} of all choices leaves"
+        words = {
+            "most": why.most_cost,
+            "pool": echo(pool.name),
+            "short": in_bytes(short) if short > 0 else None,
+            "size": None if pool.size is None else in_bytes(pool.size),
+            "need": in_bytes(plan.bound),
+        }
+        if not is_said(why.message, words):
+            yield "the shortage's message is none that says why no choice fits, or has other figures"
         if why.time is not None or why.buffers:
             yield "the shortage names a time or buffers, and speaks of all choices"
         if why.pool is not None and why.pool not in names_of(problem.pools):
-            yield f"there is no pool {why.pool!r}"
+            yield f"there is no pool {echo(why.pool)}"
     if why.subset is not None or why.irreducible is not None:
         yield "the shortage has a subset of buffers, and speaks of all choices"

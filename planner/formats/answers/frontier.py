@@ -84,10 +84,11 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
     plans = tuple(_plan(point, i, read_file) for i, point in enumerate(points))
     try:
         flags = [document[name] for name in ("complete", "infeasible", "reproducible")]
-        amounts = [document["run"]["seconds"], document.get("within") or 0]
         of_points = plans[0].choice.most_cost if plans and plans[0].choice is not None else None
         most_cost = document.get("max_cost", of_points)
-        texts = [document["problem_digest"], document.get("missing") or ""]
+        missing, within = document.get("missing"), document.get("within")
+        amounts = [document["run"]["seconds"], 0 if within is None else within]
+        texts = [document["problem_digest"], "" if missing is None else missing]
         if (
             any(type(each) is not bool for each in flags)
             or any(type(each) not in (int, float) for each in amounts)
@@ -103,8 +104,8 @@ def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = N
             document["reproducible"],
             str(document["problem_digest"]),
             Run(float(document["run"]["seconds"])),
-            None if document.get("within") is None else float(document["within"]),
-            None if document.get("missing") is None else str(document["missing"])[:MAX_PROSE],
+            None if within is None else float(within),
+            None if missing is None else missing[:MAX_PROSE],
             most_cost,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -74,6 +74,10 @@ def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
             replace(found, points=(), is_complete=False, is_infeasible=True, within=None),
             FindingKind.UNPROVEN_INFEASIBILITY,
         ),
+        "nothing at all, in no words of ours": (
+            replace(found, points=(), is_complete=False, is_infeasible=True, within=None, missing="nonsense"),
+            FindingKind.WRONG_SHORTAGE,
+        ),
         "by chance": (
             replace(found, points=(replace(first, reproducible=False), *others)),
             FindingKind.WRONG_STATUS,

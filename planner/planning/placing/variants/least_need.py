@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ....model.errors import echo
 from ....model.plan import Choice, Plan, PlanStatus, Shortage
 from ....model.problem import Problem
+from ....verifying.arguments.no_choice import say
 from ....verifying.arguments.shortage import in_bytes
 from ...options.options import Options
 from ...options.preference import Preference
@@ -26,40 +27,31 @@ def need_of_all(problem: Problem, options: Options, solve: Solve) -> tuple[Short
         least = solve(free, replace(options, prefer=None))
         return _of_memory(problem, options, least)
     if options.max_cost is None:
-        return Shortage("no choice of alternatives can be placed, however large the memories are"), 0
-    text = f"no choice of alternatives has a cost of {options.max_cost} or less"
+        return Shortage(say("no place")), 0
     cheapest = solve(problem, replace(options, prefer=Preference.SPEED, max_cost=None))
     if cheapest is None or cheapest.choice is None or cheapest.choice.cost_bound is None:
-        return (cheapest and cheapest.shortage) or Shortage(text), 0
+        return (cheapest and cheapest.shortage) or Shortage(say("too dear", most=options.max_cost)), 0
     cost = cheapest.choice.cost_bound
-    known = f"{cost} ({_named(cheapest.choice)})" if cost == cheapest.choice.cost else f"at least {cost}"
-    return Shortage(f"{text}: the cheapest costs {known}"), 0
+    name = "too dear, cheapest" if cost == cheapest.choice.cost else "too dear, bound"
+    return Shortage(say(name, most=options.max_cost, cost=cost, choice=_named(cheapest.choice))), 0
 
 
 def _of_memory(problem: Problem, options: Options, least: Plan | None) -> tuple[Shortage, int]:
-    cost = "" if options.max_cost is None else f" and a cost of {options.max_cost}"
-    text = f"no choice of alternatives fits into the capacities{cost}"
+    no_room = "no room" if options.max_cost is None else "no room within"
     if least is not None and least.status is PlanStatus.INFEASIBLE and least.shortage is not None:
         return least.shortage, 0
     if least is None or least.choice is None or least.peak is None:
-        return Shortage(text), 0
-    choice = _named(least.choice)
+        return Shortage(say(no_room, most=options.max_cost)), 0
+    words = {"most": options.max_cost, "choice": _named(least.choice), "enough": in_bytes(least.peak)}
     if len(problem.pools) > 1:
-        taken = _taken(problem, least)
-        return Shortage(f"{text}; one of them ({choice}) would take {taken}; others may need less"), least.bound
+        return Shortage(say(f"{no_room}, taken", taken=_taken(problem, least), **words)), least.bound
     pool, need = problem.pools[0], least.pools[0].bound
     assert pool.size is not None
     if need <= pool.size:
-        return Shortage(f"{text}; {in_bytes(least.peak)} are enough for {choice}"), need
-    known = (
-        f"the least that any needs is {in_bytes(need)} ({choice})"
-        if need == least.peak
-        else f"every choice needs at least {in_bytes(need)} ({in_bytes(least.peak)} are enough for {choice})"
-    )
-    of_cost = "" if options.max_cost is None else f" with a cost of {options.max_cost} or less"
-    short = need - pool.size
-    room = f"pool {echo(pool.name)} is {in_bytes(short)} too small for every choice of alternatives{of_cost}"
-    return Shortage(f"{room}: it has {in_bytes(pool.size)}, and {known}", pool.name, short), need
+        return Shortage(say(f"{no_room}, enough", **words)), need
+    short, name = need - pool.size, f"{no_room}, {'least' if need == least.peak else 'bound'}"
+    sizes = {"short": in_bytes(short), "size": in_bytes(pool.size), "need": in_bytes(need)}
+    return Shortage(say(name, pool=echo(pool.name), **sizes, **words), pool.name, short), need
 
 
 def _taken(problem: Problem, least: Plan) -> str:
