@@ -9,6 +9,7 @@ from solvers.model.errors import StopReason
 
 from ...model.errors import Code, Finding, NoPlan, PlannerError, PlanWithheld
 from ...model.plan import Plan, PlanStatus
+from ...verifying.arguments.counterexamples import BRIEF
 from .answer import ShapesPlan
 from .expression import Values
 from .ranges import values_text
@@ -72,7 +73,7 @@ def require_plan(made: Found, values: Values | None = None) -> None:
 
 def require_right(problem: ShapedProblem, found: ShapesPlan) -> None:
     """Verify the plan for all shapes. Raises PlanWithheld if it must not be given out."""
-    if wrong := verify_shapes(problem, found):
+    if wrong := verify_shapes(problem, found, effort=BRIEF):
         text = f"the plan that was made failed verification and is withheld: {wrong[0]}; please report it"
         raise PlanWithheld(Finding(Code.PLAN_WITHHELD, "", text))
 

@@ -15,13 +15,18 @@ from typing import TypeAlias
 
 from solvers.model.errors import StopReason
 
+from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
+from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, echo
 from ...model.plan import Plan, PlanStatus, without_proofs
 from ...model.problem import Buffer, BufferId, Pool, Problem
+from ...verifying.arguments.counterexamples import EFFORT
 from ...verifying.findings import FindingKind
+from ...verifying.placements import peaks, placed_buffers
+from ...verifying.simple_plans import simple_plans
 from ...verifying.verify import verify
 from .answer import Behind, Mode, ShapesPlan
 from .apart import Apart
@@ -44,17 +49,20 @@ TRIED_BUFFERS = 200_000
 MOST_LISTED = 20
 
 
-def verify_shapes(problem: ShapedProblem, found: ShapesPlan) -> tuple[str, ...]:
-    """Return all faults of the plan in sentences, at most MOST_LISTED; empty if it may be trusted."""
+def verify_shapes(problem: ShapedProblem, found: ShapesPlan, *, effort: int = EFFORT) -> tuple[str, ...]:
+    """Return all faults of the plan in sentences, at most MOST_LISTED; empty if it may be trusted.
+
+    What is said to be proven of single shapes is held against simple plans; making these ends when `effort` comparisons were made.
+    """
     wrong: list[str] = []
-    for text in _findings(problem, found):
+    for text in _findings(problem, found, effort):
         wrong.append(text)
         if len(wrong) == MOST_LISTED:
             break
     return tuple(wrong)
 
 
-def _findings(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
+def _findings(problem: ShapedProblem, found: ShapesPlan, effort: int) -> Iterator[str]:
     if found.problem_digest != digest(problem.largest) or dict(found.symbols) != dict(problem.symbols):
         yield "it was made for another problem: the digests or the symbols differ"
         return
@@ -68,11 +76,11 @@ def _findings(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         yield from _sizes(problem, found)
         yield from _expressions(problem, found)
     else:
-        fixed = list(_fixed(problem, found))
+        fixed = list(_fixed(problem, found, effort))
         yield from fixed
         if fixed:
             return
-    yield from _rows(problem, found)
+    yield from _rows(problem, found, effort)
 
 
 def _pools(problem: Problem, found: ShapesPlan) -> Iterator[str]:
@@ -230,7 +238,7 @@ def _end(offset: Polynomial, size: Polynomial, step: int, box: Box) -> Polynomia
     return plus(end, constant(step - 1))
 
 
-def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
+def _fixed(problem: ShapedProblem, found: ShapesPlan, effort: int) -> Iterator[str]:
     """Check the plan of fixed offsets; _rows checks what overlaps in the listed shapes."""
     if found.plan is None or [p.id for p in found.plan.placements] != [b.id for b in problem.largest.buffers]:
         yield "it does not place every buffer once, in the problem's order"
@@ -238,9 +246,9 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
     if found.exact and found.plan.status is not PlanStatus.OPTIMAL:
         yield f"it claims to be exact, but its plan is {found.plan.status}"
     if found.mode is Mode.BUCKETS:
-        yield from _for_list(problem, found, found.plan)
+        yield from _for_list(problem, found, found.plan, effort)
     else:
-        yield from (finding.message for finding in verify(problem.largest, found.plan))
+        yield from (finding.message for finding in verify(problem.largest, found.plan, effort=effort))
         for size, place in zip(in_time(problem.sizes, VERIFYING), found.plan.placements, strict=True):
             try:
                 most = size_range(size, problem.symbols)[1].value
@@ -251,7 +259,7 @@ def _fixed(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
                 yield f"buffer {echo(place.id)} has room for {place.size} bytes, and can need {most}"
 
 
-def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator[str]:
+def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan, effort: int) -> Iterator[str]:
     """Check the plan with each buffer's largest size among the listed shapes.
 
     Where buffers are empty in some shapes, others may lie over them: _rows checks this in each shape, and the plan's bound is believed, as
@@ -276,12 +284,13 @@ def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan) -> Iterator
         wrong = [
             each for each in verify(target, without_proofs(plan, StopReason.WORK_LIMIT)) if each.kind not in BETWEEN_TWO
         ]
+        yield from _refuted(target, plan.bound, "with the largest sizes, ", effort)
     else:
-        wrong = [*verify(target, plan)]
+        wrong = [*verify(target, plan, effort=effort)]
     yield from (finding.message for finding in wrong)
 
 
-def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
+def _rows(problem: ShapedProblem, found: ShapesPlan, effort: int) -> Iterator[str]:
     """Check the listed shapes, and some more if the plan is for all, by placing them and comparing pairs."""
     apart = Apart(problem.largest)
     for row in found.rows:
@@ -292,8 +301,13 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
             yield error.findings[0].message
             continue
         yield from _of_shape(problem, found, row.values, apart, row.used)
+        where = values_text(row.values)
         if row.optimum is not None and not row.bound <= row.optimum:
-            yield f"where {values_text(row.values)}, the optimum {row.optimum} is below its bound {row.bound}"
+            yield f"where {where}, the optimum {row.optimum} is below its bound {row.bound}"
+        if row.bound > row.used:
+            yield f"where {where}, the bound is {row.bound}, but only {row.used} bytes are used"
+        elif row.bound:
+            yield from _refuted(problem.at(row.values), row.bound, f"where {where}, ", effort // len(found.rows))
     if found.mode is Mode.BUCKETS:
         return
     chance = random.Random(0)
@@ -301,6 +315,16 @@ def _rows(problem: ShapedProblem, found: ShapesPlan) -> Iterator[str]:
         look(VERIFYING)
         values = {name: chance.randint(*span) for name, span in problem.symbols.items()}
         yield from _of_shape(problem, found, values, apart, None)
+
+
+def _refuted(problem: Problem, bound: int, where: str, effort: int) -> Iterator[str]:
+    """Return that a simple plan takes less than is said to be proven, which is believed otherwise."""
+    problem = spell_out_constants(problem)
+    for placements in simple_plans(Places(problem), effort=effort):
+        taken = sum(peaks(problem, placed_buffers(problem, placements)).values())
+        if taken < bound:
+            yield f"{where}the bound is {bound}, but a plan takes {taken}"
+            return
 
 
 def _of_shape(

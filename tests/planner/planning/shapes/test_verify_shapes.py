@@ -45,6 +45,7 @@ def test_the_verifier_sees_each_fault() -> None:
         replace(FOUND, rows=(replace(FOUND.rows[0], used=1),)),
         replace(FOUND, rows=(replace(FOUND.rows[0], values={"n": 101}),)),
         replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("3*n", ("n",))),)),
+        replace(FOUND, rows=(replace(FOUND.rows[0], bound=FOUND.rows[0].used + 1, optimum=None),)),
         replace(FOUND, pools=()),
         replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("999*n", ("n",))),)),
         replace(FOUND, pools=(replace(FOUND.pools[0], exact=False),)),
@@ -104,3 +105,25 @@ def test_a_number_and_the_same_digits_as_text_are_two_buffers() -> None:
     found = plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)
     assert verify_shapes(problem, found) == ()
     assert verify_shapes(problem, replace(found, behind=(found.behind[0],) * 2)) != ()
+
+
+def test_a_simple_plan_of_one_shape_refutes_a_bound_of_it() -> None:
+    """With room for the largest sizes 18 bytes are taken where n is 1 or where it is 9; each shape by itself needs 10."""
+    buffers = (Buffer("a", 8, live=((0, 2),)), Buffer("b", 8, live=((1, 3),)))
+    problem = shaped(Problem(buffers, (Pool("p"),)), {"n": (1, 9)}, {"a": "n", "b": "10-n"})
+    found = plan_shapes(problem, Mode.MAXIMUM, ({"n": 1}, {"n": 9}), OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert sorted(row.used for row in found.rows) == [10, 18]
+    forged = tuple(replace(row, bound=row.used, optimum=row.used) for row in found.rows)
+    assert verify_shapes(problem, replace(found, rows=forged)) != ()
+
+
+def test_a_simple_plan_refutes_the_bound_of_offsets_for_a_list_with_empty_buffers() -> None:
+    buffers = tuple(Buffer(name, 8, live=((0, 2),)) for name in "ab")
+    problem = shaped(Problem(buffers, (Pool("p"),)), {"n": (0, 9)}, {"a": "n", "b": "9"})
+    found = plan_shapes(problem, Mode.BUCKETS, ({"n": 0}, {"n": 9}), OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    plan = found.plan
+    assert plan is not None
+    raised = replace(found, plan=replace(plan, bound=19))
+    assert "with the largest sizes, the bound is 19, but a plan takes 18" in verify_shapes(problem, raised)
