@@ -184,6 +184,8 @@ class Choosing:
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):
             found = replace(found, is_complete=False, stop=open_stop(found.stop))
+        if found.is_impossible:  # whatever ended the search after that
+            found = replace(found, stop=StopReason.PROVED)
         missing = self._missing()[0].message if found.is_impossible else None
         return Frontier(
             points=plans,

@@ -53,6 +53,14 @@ def test_the_frontier_is_that_of_all_choices(nightly: bool) -> None:
     assert tried >= 5
 
 
+def test_that_nothing_fits_is_a_proof_however_the_run_ended_after_it() -> None:
+    """With so little work it ends while it looks for what is missing."""
+    problem = generate("variants", Request(6, 2000191, parameters={"groups": 2, "alternatives": 2}))
+    problem = replace(problem, pools=tuple(replace(pool, size=1000) for pool in problem.pools))
+    found = pareto(problem, Options(work_limit=2_000, workers=1))
+    assert (found.is_infeasible, found.stop, verify_frontier(problem, found)) == (True, StopReason.PROVED, ())
+
+
 @pytest.mark.parametrize("counts_all", [True, False])
 def test_points_left_out_are_no_better_than_the_stated_margin(
     nightly: bool, monkeypatch: pytest.MonkeyPatch, counts_all: bool
