@@ -70,6 +70,8 @@ def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
         yield VerifyFinding(FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND, "the frontier is complete, but not all is optimal")
     if frontier.is_complete and frontier.within != 0:
         yield _wrong(f"the frontier is complete, but leaves out {frontier.within}")
+    if frontier.within == 0 and not frontier.is_complete:
+        yield _wrong("the frontier leaves nothing out, but is not complete")
     if frontier.within is not None and not 0 <= frontier.within < math.inf:
         yield _wrong(f"the frontier cannot leave out {frontier.within}")
     if frontier.points and frontier.is_infeasible:

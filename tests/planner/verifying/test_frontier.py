@@ -54,6 +54,7 @@ def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
         "an open point": (replace(found, points=(humble, *others)), FindingKind.CLAIMED_OPTIMAL_ABOVE_BOUND),
         "a buffer elsewhere": (replace(found, points=(moved, *others)), FindingKind.WRONG_PEAK),
         "something left out": (replace(found, within=0.5), FindingKind.WRONG_STATUS),
+        "nothing left out": (replace(found, is_complete=False), FindingKind.WRONG_STATUS),
         "less than nothing left out": (replace(found, is_complete=False, within=-0.5), FindingKind.WRONG_STATUS),
         "all left out": (replace(found, is_complete=False, within=math.inf), FindingKind.WRONG_STATUS),
         "nothing fits": (replace(found, is_infeasible=True), FindingKind.WRONG_STATUS),

@@ -183,7 +183,8 @@ class Choosing:
                 self._place(point.choice)
         plans = tuple(self._lift(point, ChoiceGoal.POINT, found.stop) for point in found.points)
         if not all(plan.status is PlanStatus.OPTIMAL for plan in plans):
-            found = replace(found, is_complete=False, stop=open_stop(found.stop))
+            within = found.within or None  # that nothing is left out is not shown by these plans
+            found = replace(found, is_complete=False, stop=open_stop(found.stop), within=within)
         if found.is_impossible:  # whatever ended the search after that
             found = replace(found, stop=StopReason.PROVED)
         missing = self._missing()[0].message if found.is_impossible else None
