@@ -12,7 +12,7 @@ from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
 from .names import Names, check_heading, check_mentions, check_terms
-from .pairs import check_pairs
+from .pairs import check_pairs, has_the_rules_of_its_neighbour
 from .pool_choice import check_pool_choice
 from .pools import check_pools
 from .report import Report
@@ -74,7 +74,8 @@ def _examine(problem: Problem) -> Report:
     look(CHECKING)
     problem = spell_out_constants(problem)
     look(CHECKING)
-    check_pairs(problem, names, report)
+    if not has_the_rules_of_its_neighbour(problem):
+        check_pairs(problem, names, report)
     look(CHECKING)
     groups = check_colocations(problem, names, report)
     if groups is None:

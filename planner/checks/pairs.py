@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..model.columns import ids
 from ..model.errors import Code
 from ..model.problem import BufferId, Constraints, Pair, Problem
 from .names import Names
 from .report import Place, Report, quoted
+
+
+def has_the_rules_of_its_neighbour(problem: Problem) -> bool:
+    """True if the constraints are those of a problem known to be sound, between buffers of the same names."""
+    neighbour = problem.facts.neighbour
+    if neighbour is None or neighbour.rules is None or neighbour.rules[0] is not problem.constraints:
+        return False
+    return [*ids(problem.buffers)] == [*ids(neighbour.buffers)]
 
 
 def check_pairs(problem: Problem, names: Names, report: Report) -> None:

@@ -76,9 +76,10 @@ def _hashed(problem: Problem, tail: Iterable[str]) -> str:
 def _behind_pools(problem: Problem) -> list[str]:
     """Yield what is hashed after the pools."""
     lists = _Lists(problem)
+    problem.facts.rules = rules = _rules_of(problem)
     rest = ",".join(
         [
-            _NO_RULES if problem.constraints == NO_CONSTRAINTS else _rules(problem.constraints),
+            rules,
             _written([str(term) for term in problem.terms]),
             *[_list(each) if isinstance(each, list) else _written(each) for each in _of_memories(problem)],
             *([] if problem.variants is None else [_variants(problem.variants, lists)]),
@@ -91,6 +92,14 @@ def _behind_pools(problem: Problem) -> list[str]:
         return [f"{_list(problem.buffers, lambda buffer: _buffer(buffer, lists))},{rest}]"]
     problem.facts.written = written = _of_neighbours(problem, neighbour, lists)
     return [f"[{','.join(written)}],{rest}]"]
+
+
+def _rules_of(problem: Problem) -> str:
+    """Return the text of the constraints; if they are those of the neighbour, as it was there."""
+    known = None if problem.facts.neighbour is None else problem.facts.neighbour.rules
+    if known is not None and known[0] is problem.constraints:
+        return known[1]
+    return _NO_RULES if problem.constraints == NO_CONSTRAINTS else _rules(problem.constraints)
 
 
 _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode

@@ -242,6 +242,8 @@ class Neighbour:
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest."""
     figures: Figures | None = None
+    rules: tuple[Constraints, str] | None = None
+    """Its constraints, if nobody can change them, and their text in the digest."""
 
     def rows_of(self, buffers: Sequence[Buffer]) -> list[int | None]:
         """Return the row here of each of these buffer objects; None if it has none."""
@@ -271,6 +273,8 @@ class Facts:
     """For each buffer, the row of the same object in the neighbour."""
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest, if there is a neighbour."""
+    rules: str = ""
+    """The text of the constraints there, if there is a neighbour."""
     figures: Figures | None = None
 
 

@@ -69,10 +69,18 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
             return False
         group = _groups(index, colocations)
         used = _without_views(pieces, group)
-    if not len(owner) or not all(all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))):
+    if not (len(owner) or conflicts) or not all(
+        all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))
+    ):
         return False
+    if (
+        group is None
+        and len(peaks) > 1
+        and (least := _proven_of_all(problem, known, pieces, plan.certificates)) is not None
+    ):
+        return _claims_exactly(problem, plan, peaks, [0] * len(peaks), least)
     bounds = _proven(problem, known, pieces, pool, group, index, plan.certificates)
-    return bounds is not None and _claims_exactly(problem, plan, peaks, bounds)
+    return bounds is not None and _claims_exactly(problem, plan, peaks, bounds, sum(bounds))
 
 
 def _are_where_they_may_be(problem: Problem, low: Integers, number: Integers) -> bool:
@@ -220,6 +228,19 @@ def _proven(
     return bounds
 
 
+def _proven_of_all(
+    problem: Problem, known: Figures, pieces: Pieces, certificates: Sequence[PlanCertificate]
+) -> int | None:
+    """Return the bound of the sum of peaks if all that is claimed is what lives at one time, wherever it is; None otherwise."""
+    if len(certificates) != 1 or certificates[0].time is None:
+        return None
+    claimed, time = certificates[0], certificates[0].time
+    weights = tuple((each.name, time, 1, 1) for each in problem.pools)
+    proof = PlanCertificate(Proof.POOL_SHARING, claimed.value, None, time, (), weights, term=Term.SUM_OF_PEAKS)
+    here = np.unique(pieces.owner[(pieces.start <= time) & (time < pieces.end)])
+    return claimed.value if claimed == proof and 0 < claimed.value <= int(known.size[here].sum()) else None
+
+
 def _live_then(
     known_ids: Sequence[BufferId], pool: str, p: int, pieces: Pieces, number: Integers, certificate: PlanCertificate
 ) -> list[int] | None:
@@ -290,9 +311,9 @@ def _is_at_home(buffer: Buffer, pool: Pool) -> bool:
     return buffer.pools == (pool.name,) or (buffer.fixed is not None and buffer.fixed.pool == pool.name)
 
 
-def _claims_exactly(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int]) -> bool:
-    """True if the plan claims exactly these peaks and bounds, and optimality if their sums are equal."""
-    peak, bound = sum(peaks), sum(bounds)
+def _claims_exactly(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int], bound: int) -> bool:
+    """True if the plan claims exactly these peaks and bounds of the pools and of all, and optimality if the sum is as low as its bound."""
+    peak = sum(peaks)
     if peak == bound:
         is_known = plan.status is PlanStatus.OPTIMAL and plan.stop is StopReason.PROVED
     else:

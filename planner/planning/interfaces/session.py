@@ -20,7 +20,7 @@ from ...model.columns import Columns
 from ...model.deadline import OutOfTime
 from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus
-from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Neighbour, Pool, Problem
+from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Constraints, Neighbour, Pool, Problem
 from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
@@ -28,7 +28,8 @@ from ..options.options import Options, bad_option, require_valid
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.placing import placed_again
-from .tvm_interface import BufferInfo, TensorPlacement, placements_of, problem_of
+from .replanning.same_buffers import SameBuffers
+from .tvm_interface import BufferInfo, InfoMemory, TensorPlacement, placements_of, problem_of
 
 MOST_BYTES = 64 << 20
 USUAL = Options()
@@ -66,6 +67,8 @@ class Session:
         self._lock = Lock()
         self._before = NOTHING
         """The last problem whose plan had placements; the next may be a variant of it."""
+        self._same = SameBuffers()
+        self._infos = InfoMemory()
         self._plan: Plan | None = None
         """That plan."""
         self._valid = USUAL, repr(USUAL)
@@ -93,7 +96,7 @@ class Session:
         """Plan as the library's `plan_memory` does, with the same errors."""
         pools, buffers, options = tuple(pools), tuple(buffers), options or USUAL
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
-            return placements_of(self.plan(problem_of(pools, buffers), options))
+            return placements_of(self.plan(problem_of(pools, buffers, self._infos), options))
         same = _key(buffers, (pools, DEFAULT_TERMS, 1, ()), self._text_of(options))  # the problem has nothing else
         kept = self._find(same)
         if kept is None:
@@ -111,7 +114,9 @@ class Session:
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
         planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
-        planned = replace(planned, buffers=tuple(planned.buffers))  # a copy that nobody else can change
+        planned = replace(
+            planned, buffers=self._same.in_place_of(planned.buffers)
+        )  # a copy that nobody else can change
         before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
         planned.facts.neighbour, planned.facts.rows = before, before.rows_of(planned.buffers)
         require_sound(planned)
@@ -134,7 +139,9 @@ class Session:
         if _cannot_change(planned):
             facts = planned.facts
             if known.placements:
-                self._before = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures)
+                self._same.remember(planned.buffers)
+                rules = _unchanging(planned.constraints, self._before.rules, facts.rules)
+                self._before = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures, rules)
                 self._plan = known
             self._keep(same, known, (problem.buffers,))
         return known
@@ -252,6 +259,19 @@ def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
     return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
         (other.name, other.rank, other.read_only) for other in others
     ]
+
+
+def _unchanging(
+    constraints: Constraints, before: tuple[Constraints, str] | None, text: str
+) -> tuple[Constraints, str] | None:
+    """Return the constraints with their text; None if they contain lists, which somebody could change."""
+    if before is not None and before[0] is constraints:
+        return before
+    try:
+        hash(constraints)
+    except TypeError:
+        return None
+    return constraints, text
 
 
 def _cannot_change(problem: Problem) -> bool:

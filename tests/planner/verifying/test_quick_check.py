@@ -88,6 +88,26 @@ def problem_with_conflicts(seed: int) -> Problem:
     return replace(problem, buffers=buffers, constraints=replace(problem.constraints, conflicts=pairs))
 
 
+def problem_of_conflicts(seed: int) -> Problem:
+    """Return a problem without lifetimes: who meets whom is said by conflicts alone."""
+    problem = problem_of(seed)
+    live = {each.id: each.live or () for each in problem.buffers}
+    pairs = tuple(
+        (one, other)
+        for one, other in combinations(live, 2)
+        if any(a < d and c < b for a, b in live[one] for c, d in live[other])
+    )
+    buffers = tuple(replace(each, live=None) for each in problem.buffers)
+    return replace(problem, buffers=buffers, constraints=Constraints(conflicts=pairs))
+
+
+def problem_with_a_choice(seed: int) -> Problem:
+    """Return a problem in which most buffers may be in either of two pools."""
+    chance, problem = random.Random(seed), problem_of(seed)
+    buffers = tuple(replace(each, alignment=1, pools=chance.choice((None, None, ("p",)))) for each in problem.buffers)
+    return replace(problem, buffers=buffers, pools=(Pool("p", chance.choice((None, 1 << 20))), Pool("q")))
+
+
 def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
     """Return the plan with one change; some changes leave it right."""
     places = list(plan.placements)
@@ -128,7 +148,13 @@ def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
     )
 
 
-WITH_RULES = (problem_with_rules, problem_with_views, problem_with_reserved_ranges, problem_with_conflicts)
+WITH_RULES = (
+    problem_with_rules,
+    problem_with_views,
+    problem_with_reserved_ranges,
+    problem_with_conflicts,
+    problem_of_conflicts,
+)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -171,6 +197,28 @@ def test_buffers_at_home_views_and_reserved_ranges_are_simple(made_up: Callable[
         made = plan(problem, OPTIONS)
         accepted += is_plainly_right(problem, made, made.problem_digest)
     assert accepted > 3
+
+
+def test_what_lives_at_one_time_in_all_pools_is_simple() -> None:
+    accepted = refused = 0
+    for seed in range(12):
+        problem, session = problem_with_a_choice(seed), Session()
+        session.plan(problem, OPTIONS)
+        buffers = (*problem.buffers[1:], replace(problem.buffers[0], size=problem.buffers[0].size + 8))
+        problem = replace(problem, buffers=buffers)
+        made = session.plan(problem, OPTIONS)
+        assert not verify(problem, made)
+        if [each.proof for each in made.certificates] != [Proof.POOL_SHARING]:
+            continue
+        accepted += is_plainly_right(problem, made, made.problem_digest)
+        chance = random.Random(seed)
+        for _ in range(FAULTS // 4):
+            found = with_a_fault(made, chance)
+            if verify(problem, found):
+                refused += 1
+                assert not is_plainly_right(problem, found, made.problem_digest)
+    assert accepted > 6
+    assert refused > accepted * FAULTS / 10
 
 
 def test_empty_reserved_ranges_are_in_nobodys_way() -> None:
