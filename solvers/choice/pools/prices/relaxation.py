@@ -7,10 +7,9 @@ are in the pool as levels are reached at which one more of them fits.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from math import floor
 
 from ....bounds.priced_room import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
@@ -22,8 +21,10 @@ LEVELS = 64
 """Levels of each pool, besides one for the size of each class."""
 SHARES = (1e-6, 0.2, 0.4, 0.6, 0.8)
 """Crowds are sought among classes of which at least this part is in the pool."""
-LEAST_EXCESS = 0.01
-"""A crowd's row that is violated by less is not added."""
+LEAST_EXCESS = 0.02
+"""A crowd's row that is violated by less is not added,"""
+LEAST_EXCESS_OF_COVERS = 0.01
+"""and neither is a lifted cover's that is violated by less than this part."""
 LEAST_GAIN = 1e-4
 """Rounds of crowds end when two in a row have raised the bound by no more than this part."""
 MOST_ENTRIES = 25_000
@@ -42,7 +43,7 @@ def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heigh
 class Relaxation:
     """The linear program of the term after those that are held."""
 
-    def __init__(self, program: Program, held: Sequence[int], crowds: Iterable[Crowd] = ()) -> None:
+    def __init__(self, program: Program, held: Sequence[int], covers: Iterable[Crowd] = ()) -> None:
         self._program = program
         self.work = 0
         counted = program.terms[: len(held) + 1]
@@ -75,13 +76,10 @@ class Relaxation:
         self._has_singles = False
         if self._is_large:
             self._add_singles()
-        for crowd in crowds:
+        self.covers = list(covers)
+        """The lifted covers that are known; they hold whatever is asked."""
+        for crowd in self.covers:
             self._add(crowd)
-
-    @property
-    def crowds(self) -> list[Crowd]:
-        """The crowds of several classes that were found."""
-        return [crowd for crowd, _ in self._crowds if len(crowd.classes) > 1]
 
     def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
         """The best solution with pools of these heights within this many rounds of crowds and this much work; None if it was not found."""
@@ -217,48 +215,48 @@ class Relaxation:
         """Add the crowds that the solution violates most, one for each row; true if there were any."""
         found = []
         for number, row in enumerate(self._program.rows):
-            room = floor(values[self._tops[row.pool]] * self._units + 0.5) - self._base(row.pool, row.always)
             present = [Present(units, values[self._inside[group][row.pool]], group) for group, units in row.members]
-            most, best = LEAST_EXCESS, list[tuple[int, int]]()
-            for votes in (*self._plain(row, present, values), *lifted_covers(present, room)):
-                excess = self._excess(row, votes, values)
-                if excess > most:
-                    most, best = excess, [(each.group, count) for each, count in votes]
-            if best:
-                found.append((most, number, best))
+            look = self._lifted if self._is_free[row.pool] else self._plain
+            excess, votes = look(row, present, values)
+            if votes:
+                found.append((excess, number, sorted((each.group, count) for each, count in votes)))
         found.sort(key=lambda each: (-each[0], each[1]))
         added = 0
         for _, number, best in found[: len(self._program.homes)]:
-            best.sort()
             crowd = Crowd(number, tuple(group for group, _ in best), tuple(votes for _, votes in best))
             if crowd not in self._known:
                 self._add(crowd)
                 added += 1
+                if self._is_free[self._program.rows[number].pool]:
+                    self.covers.append(crowd)
         return added > 0
 
-    def _plain(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> Iterator[Votes]:
-        """The crowd with one vote each that the solution violates most, if any does, where height is dear."""
-        if self._is_free[row.pool]:
-            return
+    def _plain(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> tuple[float, Votes]:
+        """The crowd with one vote each that the solution violates most, and by how much; empty if it violates none."""
         most, best = LEAST_EXCESS, list[Present]()
         for share in SHARES:
             some = sorted((each for each in present if each.share >= share), reverse=True)
             sizes, total = [each.units for each in some], some[0].share if some else 0.0
             for count in range(2, len(some) + 1):
                 total += some[count - 1].share
-                excess = total - self._reached_of(row, accumulate(reversed(sizes[:count])), values, total - most)
-                if excess > most:
-                    most, best = excess, some[:count]
-        if best:
-            chosen = {each.group for each in best}
-            yield [(each, 1) for each in present if each.group in chosen or each.units >= best[0].units]
+                reached = self._reached_of(row, accumulate(reversed(sizes[:count])), values, total - most)
+                if total - reached > most:
+                    most, best = total - reached, some[:count]
+        chosen = {each.group for each in best}
+        return most, [(each, 1) for each in present if best and (each.group in chosen or each.units >= best[0].units)]
 
-    def _excess(self, row: Row, votes: Votes, values: Sequence[float]) -> float:
-        """By how much the votes in the pool exceed what the levels of its height allow, as a part of these."""
-        present = sum(each.share * count for each, count in votes)
-        heights = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
-        allowed = self._reached_of(row, heights, values, present)
-        return (present - allowed) / max(allowed, 1.0)
+    def _lifted(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> tuple[float, Votes]:
+        """The same of lifted covers, by how much in parts of what the height allows."""
+        most, best = LEAST_EXCESS_OF_COVERS, Votes()
+        room = self._highest[row.pool] - self._base(row.pool, row.always)
+        for votes in lifted_covers(present, room):
+            inside = sum(each.share * count for each, count in votes)
+            heights = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+            allowed = bisect_right(heights, room)
+            excess = (inside - allowed) / max(allowed, 1)
+            if excess > most:
+                most, best = excess, votes
+        return most, best
 
     def _reached_of(self, row: Row, heights: Iterable[int], values: Sequence[float], enough: float) -> float:
         """How many of these heights, lowest first, the peak reaches, each as far as it does; no more are counted than are enough."""

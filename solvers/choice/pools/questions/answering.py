@@ -49,8 +49,8 @@ class Answering:
             rate=rate,
             relaxations=engine.Relaxations.ALL,
         )
-        crowds = self._relaxation.crowds if self._relaxation is not None and question["goes_on"] else ()
-        return write_answer(_Model(self._program, read_question(question["question"]), crowds).solve(budget, control))
+        covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
+        return write_answer(_Model(self._program, read_question(question["question"]), covers).solve(budget, control))
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         held = tuple(question["held"])
@@ -58,7 +58,7 @@ class Answering:
         making = 0
         known = self._relaxation if question["goes_on"] else None
         if known is None or known.held != held:
-            self._relaxation = Relaxation(self._program, held, () if known is None else known.crowds)
+            self._relaxation = Relaxation(self._program, held, () if known is None else known.covers)
             making = WORK_OF_RELAXATION_PER_ENTRY * self._program.entries
         assert self._relaxation is not None
         before = self._relaxation.work - making
@@ -68,10 +68,10 @@ class Answering:
 
 
 class _Model:
-    """CP-SAT's model of a question, with what is known of crowds: it finds such rows itself, but not as many, and later."""
+    """CP-SAT's model of a question, with the lifted covers that are known: it finds such rows itself, but not as many, and later."""
 
-    def __init__(self, program: Program, question: Question, crowds: Sequence[Crowd]) -> None:
-        self._program, self._question, self._crowds = program, question, crowds
+    def __init__(self, program: Program, question: Question, covers: Sequence[Crowd]) -> None:
+        self._program, self._question, self._covers = program, question, covers
         self._cp = model = engine.new_model()
         one = model.new_constant(1)
         self._inside: list[dict[int, Any]] = [
@@ -137,11 +137,11 @@ class _Model:
                 for always, total, most in rows:
                     if most > units:
                         model.add(total <= units - always)
-                self._add_crowds(p, units - room.spare)
+                self._add_covers(p, units - room.spare)
 
-    def _add_crowds(self, p: int, highest: int) -> None:
+    def _add_covers(self, p: int, highest: int) -> None:
         """Add how many votes there are room for below this height."""
-        for crowd in self._crowds:
+        for crowd in self._covers:
             if self._program.rows[crowd.row].pool == p:
                 allowed = bisect_right(crowd.steps(self._program), highest)
                 if allowed < sum(crowd.votes):
@@ -169,7 +169,7 @@ class _Model:
         if self._question.heights:
             least, most = self._question.heights[p]
             model.add_linear_constraint(units, least, most)
-        self._add_crowds(p, room.below(highest) * THOUSAND // full)
+        self._add_covers(p, room.below(highest) * THOUSAND // full)
         return peak
 
     def _of(self, term: Costs) -> Any:

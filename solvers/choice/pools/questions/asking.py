@@ -38,7 +38,7 @@ class Asking:
         )
         self._known: Program | None = None
         self._relaxed: tuple[Program, tuple[int, ...]] | None = None
-        """The program and held terms of the linear program it has: it goes on from its last solution, and knows its crowds."""
+        """The program and held terms of the linear program it has: it goes on from its last solution, and knows its covers."""
 
     def close(self) -> None:
         """End the process."""
@@ -52,7 +52,7 @@ class Asking:
         if work is not None and work < least * program.entries:
             self.work += WORK_PER_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
-        goes_on = self._has_crowds_of(program)
+        goes_on = self._has_covers_of(program)
         fields = self._said(program, {"question": written(question), "work": work, "goes_on": goes_on})
         if fields is None:
             return Answer(None, None, None, self.stop)
@@ -68,7 +68,7 @@ class Asking:
         """Solve the linear program of the term after those held, with pools of these heights, within this much work and this many rounds; None if it was not solved."""
         request = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
         is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
-        fields = self._said(None if is_known else program, request | {"goes_on": self._has_crowds_of(program)})
+        fields = self._said(None if is_known else program, request | {"goes_on": self._has_covers_of(program)})
         self._relaxed = program, held
         if fields is None:
             return None
@@ -76,7 +76,7 @@ class Asking:
         self.work += spent
         return relaxed
 
-    def _has_crowds_of(self, program: Program) -> bool:
+    def _has_covers_of(self, program: Program) -> bool:
         return self._relaxed is not None and self._relaxed[0] is program
 
     def _said(self, program: Program | None, request: dict[str, Any]) -> Mapping[str, Any] | None:
