@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from ..model.columns import Columns
 from ..model.numbered import Numbered
@@ -163,6 +164,11 @@ class OperatorColumns(Columns[Operator]):
     def __len__(self) -> int:
         return len(self.forms)
 
+    @property
+    def operand_count(self) -> int:
+        """The inputs and outputs of all rows."""
+        return len(self._operands)
+
     def name(self, i: int) -> str | None:
         """Return the name of row i."""
         number = self._named[i]
@@ -231,6 +237,13 @@ def operands_of(operators: Sequence[Operator]) -> Iterator[tuple[Ids, Ids]]:
     return ((each.inputs, each.outputs) for each in operators)
 
 
+def operand_count(operators: Sequence[Operator]) -> int:
+    """Return how many inputs and outputs the operators have."""
+    if isinstance(operators, OperatorColumns):
+        return operators.operand_count
+    return sum(len(each.inputs) + len(each.outputs) for each in operators)
+
+
 class Forms(Mapping[BufferId, Tensor]):
     """The forms of tensors by their ids: all but the id is right."""
 
@@ -252,9 +265,25 @@ class Forms(Mapping[BufferId, Tensor]):
         return len(self.number)
 
 
-def joined(first: Forms, second: Forms) -> Forms:
-    """Return both, whose ids are different."""
-    return Forms({id_: i for i, id_ in enumerate((*first, *second))}, (*first.values(), *second.values()))
+class Both(Mapping[BufferId, Tensor]):
+    """The tensors of two mappings, which have no id in common, without a copy of either."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: Mapping[BufferId, Tensor], second: Mapping[BufferId, Tensor]) -> None:
+        self._first, self._second = first, second
+
+    def __getitem__(self, id_: BufferId) -> Tensor:
+        return self._first[id_] if id_ in self._first else self._second[id_]
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._first or id_ in self._second
+
+    def __iter__(self) -> Iterator[BufferId]:
+        return chain(self._first, self._second)
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
 
 
 class Memory(Forms):

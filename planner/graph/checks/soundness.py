@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import islice
 from math import prod
 
 from ...checks.report import Place, Report, quoted
-from ...checks.values import are_integers
+from ...checks.values import are_integers, check_length
 from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TEXT, BufferId
 from ..columns import (
+    Both,
     Forms,
     Ids,
     have_different_names,
     ids_of,
-    joined,
     named,
     names_of,
     operands_of,
@@ -26,6 +27,7 @@ from ..operators import CONTROL, OF_PROGRAMS, Graph, Operator, OperatorKind, Ten
 from ..program import Function, Program
 from ..running.tuples import leaves
 from .calls import check_calls
+from .extent import check_extent
 
 _ARITIES = {
     OperatorKind.VIEW: (1, 1),
@@ -65,7 +67,7 @@ def require_sound_graph(graph: Graph) -> None:
             report.add(Code.INVALID_VALUE, ("operators", i, "kind"), text)
     report.raise_if_any()
     tensors = _tensors(graph.tensors, (), report)
-    _check_operators(graph.operators, tensors, (), report)
+    _check_operators(graph.operators, tensors, tensors, (), report)
 
 
 def require_sound_program(program: Program) -> None:
@@ -78,16 +80,18 @@ def require_sound_program(program: Program) -> None:
             report.add(Code.INVALID_VALUE, ("tensors", i, "kind"), text)
     _check_names(program, report)
     report.raise_if_any()
-    seen: list[Forms] = []
+    seen: list[Mapping[BufferId, Tensor]] = []
+    own: list[Forms] = []
     for f, function in enumerate(program.functions):
         prefix = "" if len(program.functions) == 1 else f"{function.name}/"
-        own = _tensors(function.tensors, ("functions", f), report, shared, prefix)
+        own.append(_tensors(function.tensors, ("functions", f), report, shared, prefix))
         _check_lengths(function.operators, prefix, ("functions", f), report)
-        seen.append(joined(shared, own) if shared else own)
-        _check_interface(function, own, ("functions", f), report)
+        seen.append(Both(own[f], shared) if shared else own[f])
+        _check_interface(function, own[f], ("functions", f), report)
     report.raise_if_any()
+    check_extent(program, report)
     for f, function in enumerate(program.functions):
-        _check_operators(function.operators, seen[f], ("functions", f), report, len(shared))
+        _check_operators(function.operators, seen[f], own[f], ("functions", f), report)
         unwritten = {id_ for id_ in function.outputs if seen[f][id_].kind is TensorKind.INTERMEDIATE}
         unwritten.difference_update(function.inputs)
         for _, outputs in operands_of(function.operators) if unwritten else ():
@@ -106,18 +110,24 @@ def _check_names(program: Program, report: Report) -> None:
         if not function.name or function.name in names:
             text = f"there is another function {quoted(function.name)}" if function.name else "a function has a name"
             report.add(Code.DUPLICATE_ID, ("functions", f, "name"), text)
+        else:
+            check_length(report, ("functions", f, "name"), function.name)
         names.add(function.name)
         known: set[str] = set()
         for i, name in enumerate(() if have_different_names(function.operators) else names_of(function.operators)):
             if name is not None and name in known:
                 text = f"there is another operator {quoted(name)} in this function"
                 report.add(Code.DUPLICATE_ID, ("functions", f, "operators", i, "name"), text)
-            known |= set() if name is None else {name}
+            elif name is not None:
+                known.add(name)
+                check_length(report, ("functions", f, "operators", i, "name"), name)
+    entries: set[str] = set()
     for i, entry in enumerate(program.entries):
         if entry not in names:
             report.add(Code.INVALID_VALUE, ("entries", i), f"there is no function {quoted(entry)}")
-        elif entry in program.entries[:i]:
+        elif entry in entries:
             report.add(Code.DUPLICATE_ID, ("entries", i), f"{quoted(entry)} is named twice")
+        entries.add(entry)
     if not program.entries:
         report.add(Code.INVALID_VALUE, ("entries",), "must name at least one function")
 
@@ -155,14 +165,16 @@ def _check_interface(function: Function, own: Mapping[BufferId, Tensor], at: Pla
             report.add(Code.CONTRADICTION, (*at, "tensors", i, "kind"), text)
 
 
-def _check_operators(operators: Sequence[Operator], tensors: Forms, at: Place, report: Report, shared: int = 0) -> None:
-    """Check in steps; raise BadInput before a step that earlier faults would confuse. The first `shared` tensors are not the function's own."""
+def _check_operators(
+    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], own: Forms, at: Place, report: Report
+) -> None:
+    """Check in steps; raise BadInput before a step that earlier faults would confuse. The operators see `tensors`; some are the function's own."""
     forms = operator_forms(operators)
     for i, (form, (inputs, outputs)) in enumerate(zip(forms, operands_of(operators), strict=True)):
         tick(CHECKING)
         _names(form, inputs, outputs, (*at, "operators", i), tensors, report)
     report.raise_if_any()
-    _order(operators, tensors, at, report, shared)
+    _order(operators, tensors, own, at, report)
     special = [i for i, form in enumerate(forms) if form.kind not in _FREE]
     for i in special:
         tick(CHECKING)
@@ -183,24 +195,26 @@ def _tensors(
 ) -> Forms:
     """Check each tensor by itself; return their forms by their ids. Names in a plan begin with the prefix."""
     number: dict[BufferId, int] = {}
-    names = set(taken or ())
+    parts: set[BufferId] = set()
+    known: Mapping[BufferId, Tensor] = taken or {}
     forms = tensor_forms(tensors)
     for i, (id_, tensor) in enumerate(zip(ids_of(tensors), forms, strict=True)):
         tick(CHECKING)
         place: Place = (*at, "tensors", i)
         if (type(id_) is not int and type(id_) is not str) or id_ == "":
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
-        elif id_ in number or id_ in names:
+        elif id_ in number or id_ in parts or id_ in known:
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(id_)}")
         elif type(id_) is str and tensor.kind is not TensorKind.CONSTANT:
             _check_length(len(prefix) + len(id_), (*place, "id"), report)
+        is_short = type(id_) is not str or len(id_) <= MAX_TEXT
         number[id_] = i
         if not isinstance(tensor.kind, TensorKind):
             report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a TensorKind, not {quoted(tensor.kind)}")
         elif tensor.items is None:
             _size(tensor, place, report)
-        else:
-            _items(named(tensor, id_), place, number, names, report)
+        elif is_short:
+            _items(named(tensor, id_), place, (number, known), parts, report)
         if not are_integers((tensor.alignment,)) or not 1 <= tensor.alignment <= MAX_ADDRESS:
             text = f"must be from 1 to 2^62, not {quoted(tensor.alignment)}"
             report.add(Code.OUT_OF_RANGE, (*place, "alignment"), text)
@@ -220,21 +234,23 @@ def _size(tensor: Tensor, place: Place, report: Report) -> None:
         report.add(Code.OUT_OF_RANGE, (*place, "element_bits"), text)
 
 
-def _items(tensor: Tensor, place: Place, number: Mapping[BufferId, int], names: set[BufferId], report: Report) -> None:
+def _items(
+    tensor: Tensor, place: Place, known: Sequence[Container[BufferId]], parts: set[BufferId], report: Report
+) -> None:
     if tensor.kind not in (TensorKind.INTERMEDIATE, TensorKind.INPUT):
         report.add(Code.INVALID_VALUE, (*place, "kind"), f"a tuple cannot be {tensor.kind.value}")
-    parts = list(leaves(tensor))
-    if not parts or len(parts) > MAX_ITEMS:
-        text = f"a tuple holds 1 to {MAX_ITEMS} tensors, not {len(parts)}"
-        report.add(Code.OUT_OF_RANGE, (*place, "items"), text)
-    for part in parts:
-        if part.id in number or part.id in names:
+    found = [*islice(leaves(tensor), MAX_ITEMS + 1)]
+    for part in found:
+        if part.id in parts or any(part.id in each for each in known):
             text = (
                 f"{quoted(part.id)} stands for a part of the tuple; call the other tensor of that name something else"
             )
             report.add(Code.DUPLICATE_ID, (*place, "id"), text)
-        names.add(part.id)
+        parts.add(part.id)
         _size(part, (*place, "items"), report)
+    if not 1 <= len(found) <= MAX_ITEMS:
+        what = f"more than {MAX_ITEMS}" if found else "none"
+        report.add(Code.OUT_OF_RANGE, (*place, "items"), f"a tuple holds 1 to {MAX_ITEMS} tensors, not {what}")
 
 
 def _names(
@@ -253,26 +269,30 @@ def _names(
             report.add(Code.OUT_OF_RANGE, (*place, "workspaces", j, "alignment"), "must be from 1 to 2^62")
 
 
-def _order(operators: Sequence[Operator], tensors: Forms, at: Place, report: Report, shared: int) -> None:
-    """Check that everything is written once, before it is read, except mutable tensors, which exist from the beginning."""
-    number = tensors.number
-    written = bytearray(tensor.kind is not TensorKind.INTERMEDIATE for tensor in tensors.values())
+def _order(
+    operators: Sequence[Operator], tensors: Mapping[BufferId, Tensor], own: Forms, at: Place, report: Report
+) -> None:
+    """Check that everything is written once, before it is read, except mutable tensors, which exist from the beginning. So do all that others see, too."""
+    number = own.number
+    written = bytearray(tensor.kind is not TensorKind.INTERMEDIATE for tensor in own.values())
     for i, (inputs, outputs) in enumerate(operands_of(operators)):
         tick(CHECKING)
         for j, name in enumerate(inputs):
-            if not written[number[name]]:
+            at_own = number.get(name)
+            if at_own is not None and not written[at_own]:
                 text = f"tensor {quoted(name)} is read before anything writes it"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "inputs", j), text)
         for j, name in enumerate(outputs):
-            kind = tensors[name].kind
-            if written[number[name]] and kind is not TensorKind.MUTABLE:
+            kind, at_own = tensors[name].kind, number.get(name)
+            if (at_own is None or written[at_own]) and kind is not TensorKind.MUTABLE:
                 what = "written twice" if kind is TensorKind.INTERMEDIATE else f"{kind.value}, and must not be written"
                 text = f"tensor {quoted(name)} is {what}"
                 report.add(Code.CONTRADICTION, (*at, "operators", i, "outputs", j), text)
-            written[number[name]] = True
-    for i, id_ in enumerate(tensors):
+            if at_own is not None:
+                written[at_own] = True
+    for i, id_ in enumerate(own):
         if not written[i]:
-            report.add(Code.CONTRADICTION, (*at, "tensors", i - shared), f"nothing writes tensor {quoted(id_)}")
+            report.add(Code.CONTRADICTION, (*at, "tensors", i), f"nothing writes tensor {quoted(id_)}")
 
 
 def _arity(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor], report: Report) -> None:

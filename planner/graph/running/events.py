@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...model.problem import BufferId
-from .liveness import Event, Life
+from .liveness import Event, EventColumns, Life
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _READ, _WRITTEN = 1, 2
 """Bits that tell what happens to a tensor at a tick."""
+MANY = 64
+"""The events of a tensor from which on they stay in columns."""
 
 
 class Events:
@@ -43,18 +49,30 @@ class Events:
         what = np.frombuffer(self._what, np.int32)[length:]
         return frozenset(np.frombuffer(self._of, np.int32)[length:][what & _WRITTEN != 0].tolist())
 
-    def of_each(self) -> Iterator[list[Event]]:
+    def of_each(self) -> Iterator[Sequence[Event]]:
         """Yield the events of each tensor, one per tick."""
         of = np.frombuffer(self._of, np.int32)
         order = np.argsort(of, kind="stable")
         ends = np.cumsum(np.bincount(of, minlength=len(self.number)))
         start = 0
         for end in ends:
+            here = np.frombuffer(self._what, np.int32)[order[start:end]]
+            start = end
+            if len(here) > MANY:
+                yield _in_columns(here)
+                continue
             found: dict[int, int] = {}
-            for what in np.frombuffer(self._what, np.int32)[order[start:end]].tolist():
+            for what in here.tolist():
                 found[what >> 2] = found.get(what >> 2, 0) | what & (_READ | _WRITTEN)
             yield [Event(tick, bool(bits & _READ), bool(bits & _WRITTEN)) for tick, bits in found.items()]
-            start = end
+
+
+def _in_columns(what: NDArray[np.int32]) -> EventColumns:
+    """Return a tensor's many events, which are in order of time."""
+    ticks = what >> 2
+    first = np.flatnonzero(np.diff(ticks, prepend=-1))
+    bits = np.bitwise_or.reduceat(what & (_READ | _WRITTEN), first)
+    return EventColumns(array("i", ticks[first].tobytes()), bytes(bits & _READ != 0), bytes(bits & _WRITTEN != 0))
 
 
 class _Column:

@@ -21,10 +21,8 @@ from .events import Events, Lives, Writes
 from .homes import Homes
 from .listing import listing_of
 from .liveness import Life, Part, Region, life_of
-from .nodes import Compute, Cycle, Fork, Handed, Listing, Node, Run, Step
-
-MANY_TICKS = 1 << 17
-"""The most ticks of all entries together, with functions counted once per run; longer programs are accepted only from files that long."""
+from .nodes import Compute, Cycle, Fork, Handed, Listing, Run, Step
+from .sizes import Uses, require_short
 
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
@@ -58,23 +56,8 @@ class Flow:
 def flow_of(program: Program) -> Flow:
     """Return how the sound program runs. Raises BadInput if a run takes too long, or writes state that is lent for reading."""
     listing = listing_of(program)
-    _refuse_endless(program, listing)
+    require_short(program, listing)
     return _Running(program, listing).run()
-
-
-def _refuse_endless(program: Program, listing: Listing) -> None:
-    """Count the ticks first: a dozen functions can make billions."""
-    count = _Ticks(listing)
-    total = sum(count.of_function(name) + 1 for name in program.entries)
-    most = max(MANY_TICKS, 2 * sum(len(function.operators) for function in program.functions))
-    if total > most:
-        text = f"a run comes by {total} operators, those of a function as often as it is run; at most are {most}"
-        # the innermost function that is too long by itself; if none is, the longest
-        runs = {name: count.of_function(name) for name in listing.nodes}
-        blamed = min((n for n in runs.items() if n[1] > most), key=lambda n: n[1], default=None)
-        name = blamed[0] if blamed else max(runs, key=lambda name: runs[name])
-        place = next(f for f, function in enumerate(program.functions) if function.name == name)
-        raise bad_input(Code.TOO_LARGE, ("functions", place), text)
 
 
 def _rewritten(listing: Listing) -> Iterator[BufferId]:
@@ -88,31 +71,30 @@ def _rewritten(listing: Listing) -> Iterator[BufferId]:
             written[number[id_]] = True
 
 
-class _Ticks:
-    """Counts the ticks of a run."""
+class _Begun:
+    """Transfers that nobody has waited for."""
 
-    def __init__(self, listing: Listing) -> None:
-        self._nodes = listing.nodes
-        self._known: dict[str, int] = {}
+    __slots__ = ("_together", "needs")
 
-    def of_function(self, name: str) -> int:
-        if name not in self._known:
-            nodes = self._nodes[name]
-            self._known[name] = len(nodes) - len(nodes.others) + sum(map(self._of, nodes.others.values()))
-        return self._known[name]
+    def __init__(self) -> None:
+        self.needs: dict[BufferId, tuple[BufferId, ...]] = {}
+        """By their results and views of these, what they need."""
+        self._together: dict[tuple[BufferId, ...], dict[BufferId, None]] = {}
+        """The results and views that need the same."""
 
-    def _of(self, node: Node) -> int:
-        match node:
-            case Run():
-                # a function that does nothing still runs
-                return max(self.of_function(node.function) + bool(node.given_back), 1)
-            case Fork():
-                return 1 + sum(map(self._of, node.arms))
-            case Cycle():
-                question = 0 if node.question is None else self._of(node.question) + 1
-                return bool(node.enter) + question + self._of(node.turn) + bool(node.again)
-            case _:
-                return 1
+    def begin(self, result: BufferId, needed: tuple[BufferId, ...]) -> None:
+        before = self.needs.get(result)
+        if before is not None:
+            del self._together[before][result]
+        self.needs[result] = needed
+        self._together.setdefault(needed, {})[result] = None
+
+    def end(self, result: BufferId) -> tuple[BufferId, ...]:
+        """Forget the transfer and all views of its result; return what it needed."""
+        needed = self.needs[result]
+        for each in self._together.pop(needed):
+            del self.needs[each]
+        return needed
 
 
 class _Running:
@@ -122,6 +104,7 @@ class _Running:
         self._program = program
         self._listing = listing
         self._events = Events(listing.tensors.number)
+        self._uses = Uses(listing)
         number = self._events.number
         lives, writes = Lives(number), Writes(number)
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
@@ -167,7 +150,7 @@ class _Running:
             home = homes[name, id_]
             if not self._events.has(home):
                 self._events.note(home, part.start, is_read=False, is_written=True)
-        for needed in begun.values():
+        for needed in begun:
             self._read(needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
         self._tick()
@@ -181,10 +164,10 @@ class _Running:
     def _now(self) -> int:
         return self._flow.ticks
 
-    def _function(self, name: str, inside: list[Region]) -> dict[BufferId, tuple[BufferId, ...]]:
-        """Run it, and return unawaited transfers: by their results and views of these, what they need."""
+    def _function(self, name: str, inside: list[Region]) -> Iterable[tuple[BufferId, ...]]:
+        """Run it, and return what its unawaited transfers need."""
         tick(PREPARING)
-        begun: dict[BufferId, tuple[BufferId, ...]] = {}
+        begun = _Begun()
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
                 case Compute():
@@ -200,30 +183,29 @@ class _Running:
                 case Cycle():
                     self._steps(node.enter)
                     self._cycle(node, inside)
-        return begun
+            self._uses.require_few(len(self._events))
+        return begun.needs.values()
 
-    def _transfers(self, step: Step, begun: dict[BufferId, tuple[BufferId, ...]]) -> None:
-        if step.kind not in _TRANSFERS and not begun:
+    def _transfers(self, step: Step, begun: _Begun) -> None:
+        if step.kind not in _TRANSFERS and not begun.needs:
             return
         operator = step.operator
         if operator.kind in _TRANSFERS:
-            begun[operator.outputs[0]] = (*operator.inputs, *operator.outputs)
-        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun:
-            begun[operator.outputs[0]] = begun[operator.inputs[0]]
-        elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun:
-            done = begun[operator.inputs[0]]
-            for result in [result for result, needed in begun.items() if needed == done]:
-                del begun[result]
-            self._read(done)
+            begun.begin(operator.outputs[0], (*operator.inputs, *operator.outputs))
+        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun.needs:
+            begun.begin(operator.outputs[0], begun.needs[operator.inputs[0]])
+        elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun.needs:
+            self._read(begun.end(operator.inputs[0]))
 
     def _run(self, run: Run, inside: list[Region]) -> None:
         before = len(self._events)
+        self._uses.hand_over(len(run.handed) + len(run.read_only))
         self._handed.update(run.handed)
         mutable = [id_ for id_, _ in run.handed if self._flow.tensors[id_].kind is TensorKind.MUTABLE]
         for id_ in mutable:
             self._namesakes.setdefault(self._stands_for(id_), []).append(id_)
         begun = self._function(run.function, inside)
-        for needed in begun.values():
+        for needed in begun:
             self._read(needed, self._now - 1)
         self._steps(run.given_back)
         for id_ in mutable:
@@ -278,8 +260,7 @@ class _Running:
         for id_ in operator.outputs:
             self._note(id_, False, True, self._now)
         if operator.name is not None:
-            self._flow.named.append(self._now)
-            self._flow.names.append(operator.name)
+            self._named(operator.name)
         self._tick()
 
     def _steps(self, steps: tuple[Step, ...]) -> None:
@@ -302,8 +283,13 @@ class _Running:
     def _name(self, step: Step) -> None:
         name = name_of(self._operators[step.function], step.index)
         if name is not None:
-            self._flow.named.append(self._now)
-            self._flow.names.append(name if step.part is None else f"{name}: {step.part}")
+            self._named(name if step.part is None else f"{name}: {step.part}")
+
+    def _named(self, name: str) -> None:
+        """Note the name of what runs now."""
+        self._uses.name(name)
+        self._flow.named.append(self._now)
+        self._flow.names.append(name)
 
     def _read(self, ids: Iterable[BufferId], at: int | None = None) -> None:
         for id_ in ids:
@@ -323,6 +309,8 @@ class _Running:
                 id_, is_written = self._looked_through[id_], False
             else:
                 break
+            self._uses.require_few(len(self._events))
         if is_written:
             for name in self._namesakes.get(id_, ()):
                 self._events.note(name, at, is_read=False, is_written=True)
+                self._uses.require_few(len(self._events))

@@ -17,7 +17,7 @@ from ...checks.report import Place, Report, quoted
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
-from ..columns import OperatorColumns, by_id, ids_of, names_of, operands_of, operator_forms, tensor_forms
+from ..columns import OperatorColumns, ids_of, names_of, operands_of, operator_forms, tensor_forms
 from ..operators import Operator, OperatorKind, Tensor, TensorKind, functions_of
 from ..program import Function, Program
 from .homes import Name
@@ -41,7 +41,7 @@ class _Lowering:
         self.numbers: dict[str, Sequence[int]] = {}
         """The original index of each of a function's operators."""
         for function in program.functions:
-            self.functions[function.name], self.numbers[function.name] = taken_apart(function, self.shared)
+            self.functions[function.name], self.numbers[function.name] = taken_apart(function)
         self.places = Counter(
             name
             for each in self.functions.values()
@@ -49,6 +49,8 @@ class _Lowering:
             for name in functions_of(form)
         )
         self.is_single = len(program.functions) == 1
+        self._entries = frozenset(program.entries)
+        self._interfaces: dict[str, _Interface] = {}
         self.nodes = self.memory.nodes
 
     def listing(self) -> Listing:
@@ -119,8 +121,8 @@ class _Lowering:
         function = self.functions[name]
         operators, renamed = function.operators, OperatorColumns()
         nodes = self.nodes[name] = Nodes(operators if self.is_single else renamed)
-        is_entry = name in self.program.entries
-        elsewhere = set() if is_entry else {*function.inputs, *self._owned(function)}
+        is_entry = name in self._entries
+        elsewhere = set() if is_entry else {*function.inputs, *self._interface(name).owned}
         given_back = set(function.outputs) if is_entry else set()
         ids = in_time(ids_of(function.tensors), PREPARING, "tensor")
         for id_, form in zip(ids, tensor_forms(function.tensors), strict=True):
@@ -145,14 +147,16 @@ class _Lowering:
                 inputs, outputs = ([self.name(name, id_) for id_ in ids] for ids in operands)
                 renamed.add(kind, inputs, outputs, label)
 
-    def _owned(self, function: Function) -> tuple[BufferId, ...]:
-        """Return the outputs that the function writes itself, directly to their destinations."""
-        tensors = by_id(function.tensors)
-        return tuple(
-            dict.fromkeys(
-                id_ for id_ in function.outputs if id_ in tensors and tensors[id_].kind is TensorKind.INTERMEDIATE
-            )
-        )
+    def _interface(self, name: str) -> _Interface:
+        """Return what a function is handed and gives back; found once, however often it is run."""
+        if name not in self._interfaces:
+            function = self.functions[name]
+            wanted = {*function.inputs, *function.outputs}
+            each = zip(ids_of(function.tensors), tensor_forms(function.tensors), strict=True)
+            forms = {id_: form for id_, form in each if id_ in wanted}
+            owned = (id_ for id_ in function.outputs if id_ in forms and forms[id_].kind is TensorKind.INTERMEDIATE)
+            self._interfaces[name] = _Interface(forms, dict.fromkeys(owned))
+        return self._interfaces[name]
 
     def _step(self, function: str, index: int, operator: Operator, part: str | None = None) -> Step:
         return self._listed(Step((operator,), 0, function, index, part))
@@ -178,11 +182,13 @@ class _Lowering:
         if operator.kind is OperatorKind.LOOP:
             return self._loop(name, index, operator, inputs, outputs, report)
         self._listed(step)
+        made: list[BufferId] = []
         for j, workspace in enumerate(operator.workspaces):
             id_ = self._made(name, index, operator, f"workspace{j}")
             tensor = Tensor(id_, (workspace.size,), 8, alignment=workspace.alignment, pools=workspace.pools)
             self.memory.tensors[id_] = tensor
-            step.workspaces = (*step.workspaces, id_)
+            made.append(id_)
+        step.workspaces = tuple(made)
         return step
 
     def _made(self, function: str, index: int, operator: Operator, what: str) -> BufferId:
@@ -202,9 +208,8 @@ class _Lowering:
     ) -> Run:
         """Run a function with these inputs for these outputs; some of either are passed in parts."""
         tick(PREPARING)
-        function = self.functions[name]
-        tensors = by_id(function.tensors)
-        written, copied = self._split(function, _passed(function.outputs, outputs, in_parts[1]))
+        function, tensors = self.functions[name], self._interface(name).forms
+        written, copied = self._split(name, _passed(function.outputs, outputs, in_parts[1]))
         lent: list[_Passed] = []
         for passed in (*_passed(function.inputs, inputs, in_parts[0]), *written):
             if self.places[name] > 1 or passed.in_part:
@@ -218,9 +223,9 @@ class _Lowering:
         given_back = tuple(self._given_back(caller, index, name, copied))
         return Run(name, tuple(handed), given_back, read_only, caller, index)
 
-    def _split(self, function: Function, outputs: Sequence[_Passed]) -> tuple[list[_Passed], list[_Passed]]:
+    def _split(self, name: str, outputs: Sequence[_Passed]) -> tuple[list[_Passed], list[_Passed]]:
         """Return the outputs that the function writes where they are wanted, and those to be copied there."""
-        owned = set(self._owned(function))
+        owned = set(self._interface(name).owned)
         written: list[_Passed] = []
         copied: list[_Passed] = []
         for passed in outputs:
@@ -283,11 +288,19 @@ class _Lowering:
     def _truth(self, name: str, index: int, operator: Operator, condition: str) -> BufferId:
         """Return memory for what a loop's condition says."""
         truth = self._made(name, index, operator, "condition")
-        function = self.functions[condition]
-        own, of_truth = by_id(function.tensors), function.outputs[0]
+        own, of_truth = self._interface(condition).forms, self.functions[condition].outputs[0]
         sample = own[of_truth] if of_truth in own else self.shared[of_truth]
         self.memory.tensors[truth] = Tensor(truth, sample.shape, sample.element_bits)
         return truth
+
+
+class _Interface(NamedTuple):
+    """What a function is handed and gives back."""
+
+    forms: Mapping[BufferId, Tensor]
+    """Of its own inputs and outputs."""
+    owned: Mapping[BufferId, None]
+    """The outputs that it writes itself, directly to their destinations, in order."""
 
 
 class _Passed(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from ...model.deadline import PREPARING, tick
 from ...model.problem import Interval
@@ -23,6 +23,27 @@ class Event(NamedTuple):
     is_read: bool
     is_written: bool
     """As a whole: its earlier value is irrelevant unless it is read too."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns(Sequence[Event]):
+    """Very many events of a tensor."""
+
+    ticks: Sequence[int]
+    reads: bytes
+    writes: bytes
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> EventColumns: ...
+    def __getitem__(self, at: int | slice) -> Event | EventColumns:
+        if isinstance(at, slice):
+            return EventColumns(self.ticks[at], self.reads[at], self.writes[at])
+        return Event(self.ticks[at], bool(self.reads[at]), bool(self.writes[at]))
 
 
 @dataclass(slots=True)
@@ -94,7 +115,7 @@ class _Walk:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
-        self._ticks = [event.tick for event in events]
+        self._ticks = events.ticks if isinstance(events, EventColumns) else [event.tick for event in events]
         self._known: dict[tuple[int, bool], bool] = {}
         """By region (by identity) and whether it is needed afterwards: is it needed before?"""
         self._spans: list[Interval] = []
@@ -116,6 +137,7 @@ class _Walk:
         first = bisect_left(self._ticks, part.start)
         at, i = part.end, bisect_left(self._ticks, part.end) - 1
         while i >= first:
+            tick(PREPARING)
             event = self._events[i]
             region = _around(part.inside, event.tick)
             begin, end = (event.tick, event.tick + 1) if region is None else (region.start, region.end)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from ...model.deadline import PREPARING, in_time
 from ...model.problem import BufferId
@@ -22,23 +23,34 @@ def leaves(tensor: Tensor) -> Iterator[Tensor]:
         yield from leaves(inner)
 
 
-def taken_apart(function: Function, shared: Mapping[BufferId, Tensor]) -> tuple[Function, Sequence[int]]:
+def _count(tensor: Tensor) -> int:
+    return 1 if tensor.items is None else sum(map(_count, tensor.items))
+
+
+def taken_apart(function: Function) -> tuple[Function, Sequence[int]]:
     """Return the function without tuples, and each operator's original index."""
     if all(form.items is None for form in tensor_forms(function.tensors)):
         return function, range(len(function.operators))  # the usual case: large programs are not copied
     tensors = {tensor.id: tensor for tensor in function.tensors}
+    parts = {
+        id_: tuple(leaf.id for leaf in leaves(tensor)) for id_, tensor in tensors.items() if tensor.items is not None
+    }
+    begins = {id_: [0, *accumulate(map(_count, tensors[id_].items or ()))] for id_ in parts}
+    """Where each item of a tuple begins among its parts."""
 
     def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:
-        return tuple(leaf.id for id_ in ids for leaf in leaves(tensors.get(id_) or shared[id_]))
+        return tuple(leaf for id_ in ids for leaf in parts.get(id_, (id_,)))
 
     numbered: list[tuple[int, Operator]] = []
     for i, operator in enumerate(in_time(function.operators, PREPARING, "operator")):
         if operator.kind in (OperatorKind.TUPLE, OperatorKind.ITEM):
-            sources, results = flat(operator.inputs), flat(operator.outputs)
+            results = flat(operator.outputs)
             if operator.kind is OperatorKind.ITEM:
-                whole = tensors[operator.inputs[0]]
-                before = sum(len(tuple(leaves(item))) for item in (whole.items or ())[: operator.start])
-                sources = sources[before : before + len(results)]
+                (whole,) = operator.inputs
+                begin = begins[whole][operator.start]
+                sources = parts[whole][begin : begin + len(results)]
+            else:
+                sources = flat(operator.inputs)
             for source, result in zip(sources, results, strict=True):
                 numbered.append((i, Operator(OperatorKind.VIEW, (source,), (result,), name=operator.name)))
         else:

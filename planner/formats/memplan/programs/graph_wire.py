@@ -7,12 +7,14 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ....model.problem import MAX_ADDRESS
+from ....model.problem import MAX_ADDRESS, MAX_TEXT
 from ...json.strict import STRICT, BufferIdField, Items
 from ..wire import Alignment, Bytes, Name, PoolWire
 
 Index = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
 Kind = Literal["intermediate", "input", "constant", "mutable"]
+ShortName = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+"""It stands before the names of tensors and of steps."""
 
 
 @with_config(STRICT)
@@ -92,7 +94,7 @@ class OperatorWire(TypedDict):
         "branch",
         "loop",
     ]
-    name: NotRequired[Name]
+    name: NotRequired[ShortName]
     inputs: NotRequired[Items[BufferIdField]]
     outputs: NotRequired[Items[BufferIdField]]
     dim: NotRequired[Index]
@@ -107,7 +109,7 @@ class OperatorWire(TypedDict):
 
 @with_config(STRICT)
 class FunctionWire(TypedDict):
-    name: Name
+    name: ShortName
     inputs: NotRequired[Items[BufferIdField]]
     outputs: NotRequired[Items[BufferIdField]]
     tensors: Items[TensorWire]

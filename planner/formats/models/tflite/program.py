@@ -39,8 +39,8 @@ def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
     findings = []
     for finding in error.findings:
         parts = finding.pointer.split("/")
-        if parts[1:2] == ["functions"] and len(parts) > 2:
-            parts[1:3] = ["subgraphs", str(places.get(int(parts[2]), parts[2]))]
+        if parts[1:2] == ["functions"]:
+            parts[1:3] = ["subgraphs", *(str(places.get(int(part), part)) for part in parts[2:3])]
         findings.append(Finding(finding.code, "/".join(parts), finding.message))
     return BadInput(*findings, more=error.more)
 
