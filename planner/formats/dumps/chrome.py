@@ -240,7 +240,8 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
         raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
     rows = []
     names = [pool.name for pool in problem.pools]
-    for number, name in enumerate(names):
+    numbers = {name: number for number, name in enumerate(names)}
+    for name, number in numbers.items():
         rows.append({"ph": "M", "name": "process_name", "pid": number, "args": {"name": name}})
     for buffer in problem.buffers:
         place = where.get(buffer.id)
@@ -252,7 +253,7 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
         if offset is not None:
             args["offset"] = offset
         for start, end in merged(buffer.live or ()) or NEVER:
-            row = {"ph": "X", "name": str(buffer.id), "pid": names.index(pool), "tid": args.get("offset", 0)}
+            row = {"ph": "X", "name": str(buffer.id), "pid": numbers[pool], "tid": args.get("offset", 0)}
             rows.append({**row, "ts": start, "dur": end - start, "args": args})
     head = json.dumps({"displayTimeUnit": "ms"})[:-1]
     lines = ",\n".join(json.dumps(row) for row in rows)

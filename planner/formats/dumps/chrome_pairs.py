@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
@@ -31,13 +32,35 @@ class Begun(NamedTuple):
     """None: it is no buffer, but others lie inside it."""
 
 
+class _Thread:
+    """What has begun in a thread, each inside the one before."""
+
+    def __init__(self) -> None:
+        self.begun: list[Begun] = []
+        self.names: Counter[object] = Counter()
+        """How many buffers of each name there are among them."""
+
+    def begin(self, begun: Begun) -> None:
+        self.begun.append(begun)
+        if begun.buffer is not None:
+            self.names[begun.name] += 1
+
+    def end(self) -> Begun:
+        begun = self.begun.pop()
+        if begun.buffer is not None:
+            self.names[begun.name] -= 1
+            if not self.names[begun.name]:
+                del self.names[begun.name]
+        return begun
+
+
 class Pairs:
     """Takes the events in turn. Where there are no buffers, nothing is refused; what does not end lasts until the end of all."""
 
     def __init__(self, add: Callable[[Begun, Sized, float | None], None], at: Place, report: Report) -> None:
         """`add` takes each buffer, and when it ended."""
         self._add, self._at, self._report = add, at, report
-        self._threads: dict[Hashable, list[Begun]] = {}
+        self._threads: dict[Hashable, _Thread] = {}
         self._spans: dict[Hashable, Begun] = {}
         self._ids: dict[str, Hashable] = {}
         """The first id with each buffer's name."""
@@ -51,10 +74,10 @@ class Pairs:
         if begun.buffer is not None:
             self._with_buffers.add(group)
         if event["ph"] == "B":
-            held = self._threads.setdefault(group, [])
-            if begun.buffer is not None and any(each.name == begun.name and each.buffer for each in held):
+            thread = self._threads.setdefault(group, _Thread())
+            if begun.buffer is not None and thread.names[begun.name]:
                 self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
-            held.append(begun)
+            thread.begin(begun)
         elif (group, id_, begun.name) in self._spans:
             text = f"{quoted(begun.name)} of the id {quoted(id_[-1])} has begun already"
             self._wrong(Code.DUPLICATE_ID, begun.event, "id", text)
@@ -67,11 +90,12 @@ class Pairs:
         if row["ph"] == "e":
             begun = self._spans.pop((group, _id(row), name), None)
         else:
-            held = self._threads.get(group, [])
-            if held and name is not None and name != held[-1].name and any(each.buffer for each in held):
-                text = f"{quoted(name)} ends, and {quoted(held[-1].name)} inside it has not"
+            thread = self._threads.get(group)
+            last = thread.begun[-1] if thread is not None and thread.begun else None
+            if thread is not None and last is not None and name is not None and name != last.name and thread.names:
+                text = f"{quoted(name)} ends, and {quoted(last.name)} inside it has not"
                 self._wrong(Code.CONTRADICTION, event, "name", text)
-            begun = held.pop() if held else None
+            begun = thread.end() if thread is not None and last is not None else None
         if begun is None:
             self._lost.setdefault(group, (event, name))
         elif begun.buffer is not None and (stop := time()) < begun.start:
@@ -85,7 +109,7 @@ class Pairs:
             if group in self._with_buffers:
                 what = "something" if name is None else quoted(name)
                 self._wrong(Code.CONTRADICTION, event, "ph", f"{what} ends, and has not begun")
-        for each in (*self._spans.values(), *(begun for held in self._threads.values() for begun in held)):
+        for each in (*self._spans.values(), *(begun for thread in self._threads.values() for begun in thread.begun)):
             if each.buffer is not None:
                 self._add(each, each.buffer, None)
 

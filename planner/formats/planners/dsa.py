@@ -166,10 +166,12 @@ class _Translation:
     def _terms(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         wanted = self.problem["objective"]["terms"]
         warnings: list[str] = []
+        named: set[str] = set()
         for i, term in enumerate(wanted):
-            if term in wanted[:i]:
+            if term in named:
                 text = f"the term {quoted(term)} is named twice"
                 self.report.add(Code.INVALID_VALUE, ("problem", "objective", "terms", i), text)
+            named.add(term)
         if any("bank_geometry" in pool for pool in self.problem["pools"]):
             warnings.append(BANKS)
         if any(pool["reserved_ranges"] for pool in self.problem["pools"]):

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from planner import plan, read_problem
+from planner.checks.report import Report
 from planner.formats.dumps.chrome import write
+from planner.formats.dumps.chrome_pairs import Begun, Pairs, Sized
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 
@@ -100,3 +102,25 @@ def test_other_events_need_not_nest() -> None:
 def test_hints_are_written_and_read_again() -> None:
     problem = read_problem(b"id,lower,upper,size,hint\na,0,2,8,64\nb,1,3,8,\n")[0]
     assert [buffer.hint for buffer in read_problem(write(problem))[0].buffers] == [64, None]
+
+
+def test_deep_nesting_is_gone_through_once() -> None:
+    compared = 0
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    found: list[str] = []
+    pairs = Pairs(lambda begun, buffer, end: found.append(buffer.name), ("traceEvents",), Report())
+    names = [Name(f"b{i}") for i in range(500)]
+    for i, name in enumerate(names):
+        pairs.begin(Begun(i, name, i, Sized(name, 8, "m", None, 1)), {"ph": "B"})
+    for i, name in enumerate(reversed(names)):
+        pairs.end(i, {"ph": "E", "name": name}, lambda: 1000.0)
+    assert (len(found), compared < 10 * len(names)) == (len(names), True)
