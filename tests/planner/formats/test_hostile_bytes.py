@@ -16,7 +16,7 @@ from planner.formats import read_problem
 from planner.formats.binary import protobuf
 from planner.formats.dumps import buffer_assignment
 from planner.formats.json import loading, pieces, scan, validate
-from planner.formats.models.onnx import lowering
+from planner.formats.models.onnx import counts
 from planner.model.errors import BadInput, Code
 from tests.planner.formats.dumps.test_executorch import kernel, method, program, value
 from tests.planner.formats.models.onnx.models import inside, node, number
@@ -72,14 +72,14 @@ def refused(data: bytes) -> BadInput:
 
 
 def test_a_short_file_that_runs_many_nodes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "NODES", COUNT // 2)
+    monkeypatch.setattr(counts, "NODES", COUNT // 2)
     for made in (one_function_run(), one_constant_given_out()):
         assert refused(made).findings[0].code is Code.TOO_LARGE
     assert len(read_problem(onnx(inside(11, declared("a", [4])) + inside(12, declared("a", None))))[0].buffers) == 1
 
 
 def test_a_model_may_have_as_many_nodes_as_its_file_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "NODES", 100)
+    monkeypatch.setattr(counts, "NODES", 100)
     monkeypatch.setattr(protobuf, "MEMORY", 1 << 10)
     names = [f"/layers.{i}/Relu_output_0" for i in range(COUNT + 1)]
     nodes = b"".join(inside(1, node("Relu", a, b, name=a)) for a, b in pairwise(names))

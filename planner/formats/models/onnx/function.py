@@ -13,6 +13,7 @@ from ....graph.columns import ALIKE, OperatorColumns, TensorColumns, form_of_ope
 from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
 from ....graph.program import Function
 from . import dims as d
+from .counts import Counts
 from .dims import Dim
 from .model import BITS, Constant
 from .rules.site import Type
@@ -97,6 +98,7 @@ class Written:
     name: str
     at: Point
     """The greatest value of each symbol: programs have numbers for shapes."""
+    counts: Counts
     around: Written | None = None
     """The function that runs it."""
     keeps_sizes: bool = True
@@ -116,6 +118,7 @@ class Written:
     def tensor(self, name: str, type_: Type, kind: TensorKind) -> str:
         """Add a tensor of this name, or a similar one."""
         name = self._of_tensors.free(name, self.tensors)
+        self.counts.name(name)
         d.require_limit(type_.shape)
         bits = BITS[type_.element]
         self.tensors[name] = tensor_form(tuple(self.number(dim) for dim in type_.shape), bits, kind)
@@ -156,6 +159,8 @@ class Written:
     def run(self, operator: Operator) -> None:
         """Add a step, with a name unique in this function."""
         name = self._of_operators.free((operator.name or operator.kind.value)[:1000], self.operators.names)
+        self.counts.name(name)
+        self.counts.use(len(operator.inputs) + len(operator.outputs))
         self.operators.add(form_of_operator(operator), operator.inputs, operator.outputs, name)
 
     def given_back(self, value: Value) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 
 from ....checks.report import Place, bad_input, cut, printable, quoted
@@ -16,6 +15,7 @@ from ....model.errors import Code
 from ....planning.shapes.expression import ExpressionError
 from . import dims as d
 from .control import CONTROL
+from .counts import Counts, count_of, graphs_of
 from .function import Scope, Several, Value, Written
 from .given import inputs_of
 from .in_place import operators_of
@@ -27,16 +27,10 @@ from .rules.table import RULES
 from .sequences import SEQUENCES, hands_on
 from .symbols import Symbols, plain
 from .turns import unrolled
-from .values import FOLLOWED, is_settled, values_of
+from .values import FOLLOWED, are_computed, is_settled, values_of
 
-MOST_NODES = 1 << 17
-"""The most nodes of all graphs and functions together; functions count as often as they are run."""
 MOST_HELD = 1 << 20
 """The most tensors in sequences; one counts in each."""
-NODES, BYTES_A_NODE = 1 << 15, 512
-"""The nodes that a file of any length may run, and the bytes per further one."""
-BYTES_OF_A_NODE = 48
-"""Nodes in the file itself count extra, at most one per this many bytes."""
 MOST_NAMED = 4
 """The most inputs that are remembered of a value."""
 MOST_FUNCTIONS = 32
@@ -50,7 +44,8 @@ class Lowering:
         self._model = model
         self.symbols = symbols
         self._in_place = in_place
-        self._count = self._depth = self._items = 0
+        self._counts = Counts(model)
+        self._depth = self._items = 0
         self._of_functions = Names(mark="_", first=2)
         self.functions: list[Function] = []
         """Those that others run come first."""
@@ -69,7 +64,7 @@ class Lowering:
         graph = self._model.graph
         scope = Scope(None, self._model.opsets, graph.known)
         given = inputs_of(graph, self.symbols)
-        main = Written(self.function_name("main"), self.greatest(), keeps_sizes=self.symbols.have_ranges)
+        main = Written(self.function_name("main"), self.greatest(), self._counts, keeps_sizes=self.symbols.have_ranges)
         self.constants(graph, scope, main)
         for each in given:
             declared, length = each.declared, each.length
@@ -112,24 +107,14 @@ class Lowering:
 
     def count(self, more: int, place: Place) -> None:
         """Count nodes, or outputs that may each need a step. Raises BadInput if there are too many."""
-        self._count += more
-        few = NODES + self._model.size // BYTES_A_NODE
-        if self._count > few and self._count > self._most:
-            text = f"a run comes by more than {self._most} nodes and outputs, and a file of {self._model.size} bytes may have no more"
-            raise bad_input(Code.TOO_LARGE, place, text)
-
-    @cached_property
-    def _most(self) -> int:
-        """Return the most nodes and outputs that a run may have. This reads the whole file, so it is seldom called."""
-        size = self._model.size
-        there = sum(map(_count_of, (self._model.graph.nodes, *(body.nodes for body in self._model.functions))))
-        return min(MOST_NODES, NODES + size // BYTES_A_NODE + min(there, size // BYTES_OF_A_NODE))
+        self._counts.run(more, place)
 
     def define(self, scope: Scope, name: str, place: Place) -> None:
         if name in scope.values or name in scope.sequences:
             raise bad_input(Code.DUPLICATE_ID, place, f"there is another value {quoted(name)}")
 
     def constants(self, graph: Graph, scope: Scope, into: Written) -> None:
+        self._counts.use(len(graph.constants))
         for name, constant in graph.constants.items():
             type_ = Type(constant.element, constant.shape)
             scope.values[name] = into.constant(name, type_, constant)
@@ -149,6 +134,7 @@ class Lowering:
         for node in nodes:
             tick(PREPARING)
             self.count(1, node.place)
+            self._counts.use(len(node.inputs) + len(node.outputs) + len(node.attributes))
             try:
                 self._node(node, scope, into)
             except (ShapeError, ExpressionError) as error:
@@ -234,7 +220,10 @@ class Lowering:
             self.symbols.box,
         )
         types = self._types(site, scope)
+        if are_computed(site):
+            self._counts.compute(sum(value.size for value in site.values if value is not None))
         found = values_of(site, types)
+        self._counts.compute(sum(value.size for value in found if value is not None))
         self.warnings.update(dict.fromkeys(site.notes))
         present = [value for value in inputs if value is not None]
         folded = node.operator not in AT_RANDOM and all(value.is_constant for value in present)
@@ -300,11 +289,13 @@ class Lowering:
         self._depth += 1
         if self._depth > MOST_FUNCTIONS:
             raise bad_input(Code.TOO_DEEP, node.place, f"functions run each other deeper than {MOST_FUNCTIONS}")
+        self._counts.use(len(scope.opsets) + len(body.opsets) + len(body.inputs) + len(body.defaults))
         inner = Scope(None, {**scope.opsets, **body.opsets}, {})
         for name, value in zip(body.inputs, inputs, strict=False):
             if value is not None:
                 inner.hold(name, value)
         values = {**body.defaults, **node.attributes}
+        absent = {name for j, name in enumerate(body.inputs) if j >= len(inputs) or inputs[j] is None}
         nodes = []
         for each in body.nodes:
             attributes = {
@@ -312,7 +303,8 @@ class Lowering:
                 for key, given in each.attributes.items()
                 if not isinstance(given, Reference) or given.name in values
             }
-            present = tuple(name if _is_given(name, body, inputs) else "" for name in each.inputs)
+            present = tuple("" if name in absent else name for name in each.inputs)
+            self._counts.use(len(each.inputs) + len(each.attributes))
             nodes.append(replace(each, attributes=attributes, inputs=present, place=node.place))
         self.nodes(nodes, inner, into)
         for name, theirs in zip(node.outputs, body.outputs, strict=False):
@@ -328,7 +320,7 @@ class Lowering:
     ) -> tuple[Written, list[Value]]:
         """Lower the graph as a function that `into` runs, given values of these types, and whether they may be absent; return its outputs."""
         name = self.function_name(f"{node.name or node.operator}.{what}")
-        written = Written(name, self.greatest(), into, keeps_sizes=self.symbols.have_ranges)
+        written = Written(name, self.greatest(), self._counts, into, keeps_sizes=self.symbols.have_ranges)
         inner = Scope(scope, scope.opsets, graph.known)
         self.constants(graph, inner, written)
         if len(graph.inputs) != len(given):
@@ -354,14 +346,6 @@ def _flat(values: Iterable[Value | Several]) -> list[Value]:
     return [item for each in values for item in (each.items if isinstance(each, Several) else (each,))]
 
 
-def _is_given(name: str, body: Body, inputs: list[Value | Several | None]) -> bool:
-    """False for an input that the function was not given."""
-    if name not in body.inputs:
-        return True
-    j = body.inputs.index(name)
-    return j < len(inputs) and inputs[j] is not None
-
-
 class _Greatest(dict[str, int]):
     """The greatest value of each symbol, including those found later."""
 
@@ -373,22 +357,12 @@ class _Greatest(dict[str, int]):
         return self._box[name][1]
 
 
-def _count_of(nodes: Nodes) -> int:
-    """Return the number of nodes, including those of their own graphs."""
-    return sum(1 + sum(_count_of(graph.nodes) for graph in _graphs(node)) for node in nodes)
-
-
 def _whole(nodes: Nodes) -> Iterator[Node]:
     """Yield the nodes, each after its own graphs have been read, even those that never run."""
     for node in nodes:
-        for graph in _graphs(node):
-            _count_of(graph.nodes)
+        for graph in graphs_of(node):
+            count_of(graph.nodes)
         yield node
-
-
-def _graphs(node: Node) -> Iterator[Graph]:
-    """Return the graphs that it may run."""
-    return (each for each in node.attributes.values() if isinstance(each, Graph))
 
 
 def _called(node: Node) -> str:

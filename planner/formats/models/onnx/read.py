@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +13,7 @@ from ....graph.checks.soundness import require_sound_program
 from ....graph.outcomes import with_symbols
 from ....graph.problem import arrangement
 from ....graph.program import Program
-from ....model.errors import Code
+from ....model.errors import BadInput, Code, Finding
 from ....model.problem import Pool
 from ....planning.shapes.expression import ExpressionError
 from .dims import Dim
@@ -57,7 +59,8 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
         text = "where memory is shared, every dimension must be one number"
         raise bad_input(Code.INVALID_OPTION, ("options", "in_place"), text)
     program = Program(tuple(lowering.functions), ("main",), name=model.graph.name or None)
-    require_sound_program(program)
+    with _in_the_graph():
+        require_sound_program(program)
     sizes: dict[tuple[str | None, int | str], Dim] = {}
     for name, each in lowering.sizes.items() if open_ else ():
         sizes.update({(name, id_): size for id_, size in each.items()})
@@ -69,7 +72,8 @@ def read(
 ) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """Return the Problem of planning everything that the model computes in one arena, and warnings."""
     program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
-    arranged = arrangement(program, POOLS, is_sound=True)
+    with _in_the_graph():
+        arranged = arrangement(program, POOLS, is_sound=True)
     del program  # it may be large
     made = arranged.problem()
     del arranged
@@ -77,3 +81,13 @@ def read(
     if not symbols:
         return problem, warnings
     return with_symbols(replace(made, problem=problem), sizes, symbols), warnings
+
+
+@contextmanager
+def _in_the_graph() -> Iterator[None]:
+    """State errors about the program as such about the graph: the program's functions are not those of the file."""
+    try:
+        yield
+    except BadInput as error:
+        findings = (Finding(each.code, "/graph", each.message) for each in error.findings)
+        raise BadInput(*findings, more=error.more) from error

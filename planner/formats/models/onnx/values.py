@@ -290,6 +290,11 @@ FOLLOWED = KNOWN - {"Shape", "Size"}
 """Those that compute them from contents."""
 
 
+def are_computed(at: Site) -> bool:
+    """True if what the outputs hold may be computed from what all inputs hold."""
+    return not at.node.domain and at.node.operator in FOLLOWED and all(value is not None for value in at.values)
+
+
 def values_of(at: Site, types: list[Type]) -> list[Values | None]:
     """Return the contents of each output; None if unknown."""
     unknown: list[Values | None] = [None] * len(types)

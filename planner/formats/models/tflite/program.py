@@ -35,7 +35,8 @@ def program_of_model(model: Model, in_place: bool = False) -> Program:
 def in_the_file(error: BadInput, model: Model, program: Program) -> BadInput:
     """Return an error about the program as one about its model."""
     names = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
-    places = {f: names.index(function.name) for f, function in enumerate(program.functions)}
+    numbers = {name: number for number, name in enumerate(names)}
+    places = {f: numbers[function.name] for f, function in enumerate(program.functions)}
     findings = []
     for finding in error.findings:
         parts = finding.pointer.split("/")

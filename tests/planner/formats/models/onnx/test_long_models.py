@@ -114,7 +114,7 @@ def test_errors_in_a_function_name_its_number() -> None:
 
 def test_nodes_count_alike_within_functions_and_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """They also count as much after calls of a function as before."""
-    monkeypatch.setattr("planner.formats.models.onnx.lowering.NODES", 25)
+    monkeypatch.setattr("planner.formats.models.onnx.counts.NODES", 25)
     chain = [
         node("Relu", f"x{i}", f"x{i + 1}", name="with a name that is as long as exporters make it") for i in range(30)
     ]
