@@ -30,6 +30,7 @@ from .executorch_schema import (
     Steps,
     bytes_of,
     names_of,
+    require_all,
 )
 from .shared_places import OwnPlan, tied
 
@@ -55,6 +56,7 @@ class _Tensor(NamedTuple):
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem: methods run one after the other, each memory id is a memory. The file's own offsets are hints."""
+    require_all(source.data)
     root = FlatBuffer(source.data, IDENTIFIER).root()
     plans = list(root.tables(1, "execution_plan"))
     if not plans:
@@ -96,7 +98,7 @@ def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPla
             steps.add(step, uses.run(instruction, step, start))
             step += 1
     uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
-    lives = uses.lives(begun, step + 1)
+    lives = uses.lives(begun, step + 1, (*plan.place, "chains"))
     for n, each in tensors.items():
         if n in lives:
             pool = f"memory {each.memory}"
@@ -181,12 +183,17 @@ class _Uses:
                 self._loops.append((start + to, step + 1))
         return self._called.name(kind, fields)
 
-    def lives(self, begun: int, end: int) -> dict[int, Interval]:
-        """Return when each value is needed in a method of this length."""
+    def lives(self, begun: int, end: int, place: Place) -> dict[int, Interval]:
+        """Return when each value is needed in a method of this length. Raises BadInput if it has too many loops for its values."""
         for source, target in reversed(self._same):
             self._last[source] = max(self._last[source], self._last[target])
+        if len(self._loops) * len(self._first) > MOST_LOOKS:
+            raise bad_input(
+                Code.TOO_LARGE, place, f"{len(self._first)} values and {len(self._loops)} loops are too many"
+            )
+        loops = sorted(self._loops, key=lambda loop: loop[1] - loop[0])
         return {
-            each: (begun, end) if each in self._kept else _around(first, self._last[each] + 1, self._loops)
+            each: (begun, end) if each in self._kept else _around(first, self._last[each] + 1, loops)
             for each, first in self._first.items()
         }
 
@@ -230,8 +237,8 @@ class _Uses:
 
 
 def _around(start: int, end: int, loops: list[Interval]) -> Interval:
-    """Extend the time by every loop that it reaches into: what is used in one turn may be needed in the next."""
-    for low, high in sorted(loops, key=lambda loop: loop[1] - loop[0]):
+    """Extend the time by every loop that it reaches into, the shortest first: what is used in one turn may be needed in the next."""
+    for low, high in loops:
         if start < high and low < end:
             start, end = min(start, low), max(end, high)
     return start, end

@@ -11,10 +11,12 @@ import struct
 from bisect import bisect_right
 
 from ....checks.report import bad_input, quoted
+from ....graph.running.sizes import MANY_USES, TIMES
+from ....model.deadline import PREPARING, tick
 from ....model.errors import Code
 from ....model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem
 from .kernels import scratch_bytes
-from .model import Model, TensorRow, unique_names
+from .model import Model, OperatorRow, SubgraphRow, TensorRow, unique_names
 
 ALIGNMENT = 16
 MOST_STEPS = 1 << 17
@@ -39,13 +41,13 @@ def micro_problem(model: Model) -> Problem:
     steps.run(0, ())
     buffers = []
     offsets = planned_offsets(model) or ()
+    given, back = (frozenset(numbers) for numbers in (model.subgraphs[0].inputs, model.subgraphs[0].outputs))
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
         if is_placed(model, s, i):
             live = steps.live.get((s, i), [NEVER])
-            kind = "input" if s == 0 and i in model.subgraphs[0].inputs else None
-            kind = "output" if s == 0 and i in model.subgraphs[0].outputs else kind
+            kind = "output" if s == 0 and i in back else "input" if s == 0 and i in given else None
             hint = offsets[number] if number < len(offsets) and offsets[number] > UNPLANNED else None
             size = placed_bytes(tensor, s, i)
             buffers.append(Buffer(id_, size, ALIGNMENT, live=_merged(live), kind=kind, hint=hint))
@@ -106,7 +108,14 @@ class _Steps:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._now = 0
+        self._uses = 0
+        parts: list[SubgraphRow | OperatorRow] = [*model.subgraphs]
+        parts += (operator for subgraph in model.subgraphs for operator in subgraph.operators)
+        written = sum(len(part.inputs) + len(part.outputs) for part in parts)
+        self._most_uses = max(MANY_USES, TIMES * written)
         self._function = unique_names((subgraph.name for subgraph in model.subgraphs), "subgraph")
+        self._names: dict[int, list[str]] = {}
+        """Of the operators of each subgraph that has run."""
         self.live: dict[tuple[int, int], list[Interval]] = {}
         """By subgraph and tensor: half-open, one for each run of the subgraph."""
         self.names: list[tuple[int, str]] = []
@@ -122,15 +131,19 @@ class _Steps:
         span: dict[int, Interval] = {}
 
         def need(numbers: tuple[int, ...], since: int) -> None:
+            self._use(s, len(numbers))
             for i in numbers:
                 if i >= 0:
                     span[i] = (span[i][0] if i in span else since, self._now + 1)
 
         need(subgraph.inputs, start)
+        names = self._names.get(s) or self._names.setdefault(
+            s, [self.name_of(s, i) for i in range(len(subgraph.operators))]
+        )
         for i, operator in enumerate(subgraph.operators):
             self._step(s)
             begun = self._now
-            self.names.append((begun, self.name_of(s, i)))
+            self.names.append((begun, names[i]))
             for each in operator.subgraphs:
                 self._step(s)
                 self.run(each, (*within, s))
@@ -142,6 +155,14 @@ class _Steps:
         need(subgraph.outputs, start)
         for i, interval in span.items():
             self.live.setdefault((s, i), []).append(interval)
+
+    def _use(self, s: int, count: int) -> None:
+        """Count tensors that are used, as often as their subgraph runs. Raises BadInput if there are too many."""
+        tick(PREPARING)
+        self._uses += count
+        if self._uses > self._most_uses:
+            text = f"a run uses tensors more than {self._most_uses} times, those of a subgraph as often as it is run"
+            raise bad_input(Code.TOO_LARGE, ("subgraphs", s, "operators"), text)
 
     def name_of(self, s: int, i: int) -> str:
         """Return the operator's name."""

@@ -11,12 +11,13 @@ from ....checks.report import Place, bad_input
 from ....model.errors import Code
 from ....model.problem import MAX_ADDRESS
 from ...binary.flatbuffer import FlatBuffer, Table, damaged
-from .schema import CONTROL, CUSTOM, HANDLE, TYPES, Type, operator_name
+from ...binary.verified import require_whole
+from .schema import CONTROL, CUSTOM, HANDLE, MODEL, TYPES, Type, operator_name
 
 IDENTIFIER = b"TFL3"
 VERSION = 3
-LEAST_TENSOR = 24
-"""The file's bytes for each tensor or operator that it may have; real ones take twice as many."""
+LEAST_TENSOR = 32
+"""The file's bytes for each tensor or operator that it may have; real ones take at least half as many again, and mostly twice."""
 MAX_RANK = 32
 MAX_NAME = 200
 """Longer names are cut, since nothing depends on them."""
@@ -113,6 +114,7 @@ class Model:
 
 def read_model(data: bytes) -> Model:
     """Return the model in the bytes. Raises BadInput with the faulty byte."""
+    require_whole(FlatBuffer(data, IDENTIFIER).root(), MODEL)
     return _Reader(data).model()
 
 
@@ -227,6 +229,7 @@ class _Reader:
         if index >= len(codes):
             raise _beyond((*table.place, "opcode_index"), index, len(codes), "operator codes")
         code, custom = codes[index]
+        table.buffer.charge(len(custom or ""), table.at, table.place)  # each has a name with it
         self._behind(table, 9, "large_custom_options_offset", "large_custom_options_size")
         return OperatorRow(
             code,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...binary.verified import TEXT, Choice, Many, Schema
+
 
 class Type(NamedTuple):
     """The type of a tensor's elements."""
@@ -94,3 +96,56 @@ _ELEMENT_BY_ELEMENT = """ADD SUB MUL DIV MAXIMUM MINIMUM POW FLOOR_DIV FLOOR_MOD
     CEIL ROUND LOGICAL_NOT QUANTIZE DEQUANTIZE CAST"""
 ELEMENTWISE = frozenset(_ELEMENT_BY_ELEMENT.split())
 """Operators whose result's elements depend only on the elements at the same position."""
+
+
+_QUANTIZATION = Schema({0: ("min", 4), 1: ("max", 4), 2: ("scale", 4), 3: ("zero_point", 8)})
+_SPARSITY = Schema({0: ("traversal_order", 4), 1: ("block_map", 4), 2: ("dim_metadata", Many(Schema({})))})
+_TENSOR = Schema(
+    {
+        0: ("shape", 4),
+        3: ("name", TEXT),
+        4: ("quantization", _QUANTIZATION),
+        6: ("sparsity", _SPARSITY),
+        7: ("shape_signature", 4),
+        9: ("variant_tensors", Many(Schema({0: ("shape", 4)}))),
+    }
+)
+_OPTIONS = Choice(
+    {
+        17: Schema({0: ("new_shape", 4)}),
+        30: Schema({0: ("squeeze_dims", 4)}),
+        111: Schema({0: ("container", TEXT), 1: ("shared_name", TEXT)}),
+    }
+)
+_OPERATOR = Schema(
+    {
+        1: ("inputs", 4),
+        2: ("outputs", 4),
+        4: ("builtin_options", _OPTIONS),
+        5: ("custom_options", 1),
+        7: ("mutating_variable_inputs", 1),
+        8: ("intermediates", 4),
+    }
+)
+_MAP = Many(Schema({0: ("name", TEXT)}))
+_SUBGRAPH = Schema(
+    {
+        0: ("tensors", Many(_TENSOR)),
+        1: ("inputs", 4),
+        2: ("outputs", 4),
+        3: ("operators", Many(_OPERATOR)),
+        4: ("name", TEXT),
+    }
+)
+MODEL = Schema(
+    {
+        1: ("operator_codes", Many(Schema({1: ("custom_code", TEXT)}))),
+        2: ("subgraphs", Many(_SUBGRAPH)),
+        3: ("description", TEXT),
+        4: ("buffers", Many(Schema({0: ("data", 1)}))),
+        5: ("metadata_buffer", 4),
+        6: ("metadata", Many(Schema({0: ("name", TEXT)}))),
+        7: ("signature_defs", Many(Schema({0: ("inputs", _MAP), 1: ("outputs", _MAP), 2: ("signature_key", TEXT)}))),
+    }
+)
+"""The whole file, as far as its parts have no fixed size."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import struct
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -16,9 +17,10 @@ from planner import plan, read_problem, verify
 from planner.formats import FORMATS
 from planner.formats.contents import of_executorch
 from planner.formats.documents import Source
+from planner.formats.dumps import executorch
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
-from tests.planner.formats.models.tflite.files import Fields, Writer, u8, u32
+from tests.planner.formats.models.tflite.files import Fields, Scalar, Writer, u8, u32
 from tests.running.command import CliRunner
 
 FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
@@ -248,3 +250,53 @@ def test_names_of_tensors_operators_and_steps_are_kept() -> None:
     held = of_executorch(Source(data))
     assert held.operators == {"aten::relu.out": 2, "delegate XnnpackBackend": 1}
     assert (held.constants, held.constant_bytes) == (1, 4)
+
+
+def test_programs_that_break_off_are_refused_with_the_place() -> None:
+    """Also where nothing is read that is needed for planning."""
+    for length in (*range(8, len(EXPORTED), 11), *range(len(EXPORTED) - 40, len(EXPORTED))):
+        with pytest.raises(BadInput) as caught:
+            read_problem(EXPORTED[:length], format="executorch")
+        finding = caught.value.findings[0]
+        assert finding.code in ("out_of_range", "missing_field", "too_large")
+        assert "byte" in finding.message or finding.pointer
+
+
+def with_data(behind: int, *, says: int | None = None, segment: int | None = None) -> bytes:
+    """Return a program with so many bytes behind it, of which its header and its segment say how many they are."""
+    writer = Writer()
+    writer.out = bytearray(40)
+    one = method([value(64)], [kernel(0)], [0], [0])
+    end = behind if segment is None else segment
+    made = bytearray(writer.file({0: u32(0), 1: [one], 4: [{0: Scalar("Q", 0), 1: Scalar("Q", end)}]}, b"ET12"))
+    made[8:40] = struct.pack("<4sIQQQ", b"eh00", 32, len(made), len(made), behind if says is None else says)
+    return bytes(made) + bytes(behind)
+
+
+def test_data_behind_the_program_is_all_there() -> None:
+    data = with_data(100)
+    assert len(read(data).buffers) == 1
+    for broken in (
+        data[:-1],
+        data[:-100],
+        with_data(100, says=101),
+        with_data(100, segment=101),
+        with_data(100, says=1 << 63),
+    ):
+        with pytest.raises(BadInput, match="and the file has"):
+            read(broken)
+
+
+def test_many_loops_of_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [value(4, offset=16 * i) for i in range(40)]
+    made = program(method(values, [each for i in range(40) for each in (kernel(i), jump(i, 2 * i))], [0], [0]))
+    assert len(read(made).buffers) == 40
+    monkeypatch.setattr(executorch, "MOST_LOOKS", 40 * 39)
+    with pytest.raises(BadInput, match="40 values and 40 loops are too many"):
+        read(made)
+
+
+def test_a_tensor_of_very_many_dimensions_is_refused() -> None:
+    long = {0: u8(TENSOR), 1: {0: u8(0), 2: [1_000_000] * 1000, 6: {0: u32(1), 1: u32(0)}}}
+    with pytest.raises(BadInput, match="has 1000 dimensions, more than 64"):
+        read(program(method([long], [kernel(0)], [0], [0])))

@@ -165,3 +165,41 @@ def test_hostile_files_take_memory_in_proportion_to_their_size(name: str) -> Non
             assert tracemalloc.get_traced_memory()[1] < 25 * len(data) + (1 << 18)
         finally:
             tracemalloc.stop()
+
+
+def calls(times: int, *operators: tuple[str, f.Fields]) -> bytes:
+    """Return a model that runs a subgraph of these operators so often."""
+    tensors = [f.tensor("a", [4]), f.tensor("b", [4])]
+    leaf = f.subgraph(tensors, [], [], operators, "leaf")
+    return f.model(f.subgraph([], [], [], [f.operator("CALL_ONCE", [], [], 1)] * times), leaf)
+
+
+@pytest.mark.parametrize("format_", SETTINGS)
+def test_short_models_that_use_tensors_very_often_are_refused(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = calls(200, f.operator("ADD_N", [0] * 200, [1]))
+    assert attempt(data, format_) is None
+    for module in ("planner.graph.running.sizes", "planner.formats.models.tflite.micro"):
+        monkeypatch.setattr(f"{module}.MANY_USES", 1000)
+    code, place, text = refused(data, format_)
+    assert (code, "uses tensors more than" in text) == ("too_large", True)
+    assert place in ("/subgraphs", "/subgraphs/1/operators")
+
+
+def test_files_that_break_off_in_what_is_not_read_are_refused() -> None:
+    tensors = [f.tensor("a", [4]), f.tensor("b", [4])]
+    whole = f.model(
+        f.subgraph(tensors, [0], [1], [f.operator("NEG", [0], [1])]), field3="made by hand, with care", field5=[1, 2]
+    )
+    assert attempt(whole, "tflite") is None
+    for length in range(8, len(whole)):
+        assert refused(whole[:length])[0] in ("out_of_range", "missing_field", "too_large")
+
+
+def test_a_long_name_of_many_operators_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def named(code: str) -> bytes:
+        return f.model(f.subgraph([f.tensor("a", [4])], [0], [0], [f.operator(code, [0], [])] * 300))
+
+    monkeypatch.setattr("planner.formats.binary.flatbuffer.ALLOWANCE", 0)
+    assert attempt(named("short"), "tflite") is None
+    code, place, _ = refused(named("n" * 190))
+    assert (code, place.startswith("/subgraphs/0/operators/")) == ("too_large", True)
