@@ -34,7 +34,7 @@ ANY: Final = None
 Path: TypeAlias = tuple[str | int | None, ...]
 COUNTED_AT_ONCE = 1 << 24
 """Bytes in which characters are counted between two looks at the clock."""
-_CHUNK = 1 << 18
+_CHUNK = 1 << 16
 """Bytes examined together."""
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _BLANK = b" \t\n\r"
@@ -47,7 +47,9 @@ COMMA = ord(",")
 _MARKS = np.zeros(256, dtype=bool)
 _MARKS[[*b"[{,"]] = True
 BYTES_A_MARK = 4
-"""The document's bytes per mark, each of which takes twice as many; with more marks, the document is scanned each time instead."""
+"""The document's bytes per mark, each of which takes five; with more marks, the document is scanned each time instead."""
+DEEP = 100
+"""A depth that is told from no greater one."""
 
 
 class Piece(NamedTuple):
@@ -107,8 +109,8 @@ class Marks(NamedTuple):
     """The commas and opening brackets outside of texts, for several passes over the same document."""
 
     places: Ints
-    levels: Ints
-    """The depth of each comma; for a bracket, the negated depth inside."""
+    levels: np.ndarray[tuple[int], Any]
+    """The depth of each comma; for a bracket, the negated depth inside. What is as deep as DEEP is refused before anybody asks."""
     deepest: int
     length: int
     """The document's."""
@@ -120,23 +122,30 @@ class Marks(NamedTuple):
         if most * BYTES_A_MARK > len(data):
             return None
         if not most:  # one text or number, or nothing: there are no depths to be found
-            return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), 0, len(data))
+            return cls(np.zeros(0, np.int32), np.zeros(0, np.int8), 0, len(data))
         places: np.ndarray[tuple[int], Any] = np.zeros(most, np.int64 if len(data) >> 31 else np.int32)
-        levels: np.ndarray[tuple[int], Any] = np.zeros(most, np.int32)
+        levels: np.ndarray[tuple[int], Any] = np.zeros(most, np.int8)
         count = deepest = 0
         for begin, chars, here in _levels(data, 0, len(data)):
             deepest = max(deepest, int(here.max()))
             found = np.flatnonzero(_MARKS[chars])
             places[count : count + len(found)] = found + begin
-            levels[count : count + len(found)] = np.where(chars[found] == COMMA, here[found], -here[found])
+            level = np.clip(here[found], -DEEP, DEEP)
+            levels[count : count + len(found)] = np.where(chars[found] == COMMA, level, -level)
             count += len(found)
         return cls(places[:count], levels[:count], deepest, len(data))
 
     def commas(self, span: Span) -> Ints:
         """Return the commas between the children of a list or an object."""
-        first, behind = np.searchsorted(self.places, [span.begin, span.end - 1]).tolist()
+        first, behind = (_before(self.places, place) for place in (span.begin, span.end - 1))
         found: Ints = self.places[first:behind][self.levels[first:behind] == -self.levels[first]]
         return found
+
+
+def _before(places: Ints, place: int) -> int:
+    """Return how many of them, which are in order, come before a place. A number of another type would make numpy copy them all."""
+    most = np.iinfo(places.dtype).max
+    return int(np.searchsorted(places, places.dtype.type(min(place, most))))
 
 
 def count_of(data: bytes, *marks: bytes) -> int:
@@ -177,7 +186,7 @@ def pieces(data: bytes, span: Span, marks: Marks | None = None) -> Iterator[Piec
     for commas in _commas(data, start, end) if marks is None else [marks.commas(span)]:
         at = 0
         while at < len(commas):
-            upto = int(np.searchsorted(commas, start + PIECE, side="right"))
+            upto = _before(commas, start + PIECE + 1)
             if upto > at:
                 last, count, at = int(commas[upto - 1]), count + upto - at, upto
             elif count:

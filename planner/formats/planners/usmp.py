@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from functools import cache
-from itertools import chain
 from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
@@ -123,17 +122,18 @@ def _intervals_wire() -> Wire:
 
 
 class _Rows:
-    """Very many rows of three numbers, in one flat sequence."""
+    """Very many rows of three numbers, in columns."""
 
     def __init__(self, rows: list[list[int]]) -> None:
-        self.numbers = array("q")
+        self.clear()
         self.extend(rows)
 
     def extend(self, rows: list[list[int]]) -> None:
-        self.numbers.extend(chain.from_iterable(rows))
+        for column, numbers in zip(self.columns, zip(*rows, strict=True), strict=False):
+            column.extend(numbers)
 
     def clear(self) -> None:
-        self.numbers = array("q")
+        self.columns = tuple(array("q") for _ in range(3))
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -155,9 +155,8 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
     extra = 1 if lifetimes is Lifetimes.INCLUSIVE else 0
     given = document["intervals"]
     kept = given if isinstance(given, _Rows) else _Rows(given)
-    start, end, size = np.frombuffer(kept.numbers, np.int64).reshape(-1, 3).T.copy()
+    start, end, size = (np.frombuffer(column, np.int64) for column in kept.columns)
     document["intervals"] = []
-    del given, kept  # which are as large as the columns
     for i in np.flatnonzero((end < start) | (end > MAX_TIME - extra) | (size < 0)).tolist():
         if end[i] < start[i]:
             text = f"the end {end[i]} comes before the start {start[i]}"

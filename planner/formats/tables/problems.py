@@ -83,7 +83,7 @@ FORMATS: dict[str, Format] = {
             signs.is_usmp,
             "planner.formats.planners.usmp:read",
             '{"buffers": [{"name_hint": "a", "size_bytes": 64, "conflicts": ["b"]}, {"name_hint": "b", "size_bytes": 32, "conflicts": ["a"]}]}',
-            Memory(8, 6),
+            Memory(6, 6),
             "planner.formats.planners.usmp_writer:usmp_document",
         ),
         Format(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -227,3 +228,31 @@ def test_counting_characters_of_a_long_document_checks_the_clock(monkeypatch: py
     monkeypatch.setattr(pieces, "COUNTED_AT_ONCE", 10)
     assert pieces.count_of(b"[1, 2, [3, 4]]" * 5, b"[", b",") == 5 * 5
     assert len(looks) == 7
+
+
+def test_marks_take_five_bytes_each_and_are_not_copied_when_they_are_looked_up() -> None:
+    data = b"[" + b",".join(b"[%d,%d,64]" % (i, i + 2) for i in range(100_000)) + b"]"
+    whole = pieces.root(data)
+    assert whole is not None
+    tracemalloc.start()
+    marks = pieces.Marks.of(data)
+    kept = tracemalloc.get_traced_memory()[0]
+    assert marks is not None
+    tracemalloc.reset_peak()
+    assert sum(piece.children for piece in pieces.pieces(data, whole, marks)) == 100_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    count = len(marks.places)
+    assert kept < 5.1 * count
+    assert peak - kept < 3 * count
+
+
+def test_brackets_deeper_than_marks_tell_apart_are_refused() -> None:
+    deep = b"[" * 300 + b"]" * 300
+    data = b'{"format":"memplan/1","buffers":[' + b"[100000,100000,64]," * 100_000 + deep + b"]}"
+    marks = pieces.Marks.of(data)
+    assert marks is not None
+    assert marks.deepest > 300
+    with pytest.raises(BadInput) as caught:
+        scan.scan(data)
+    assert caught.value.findings[0].code == "too_deep"
