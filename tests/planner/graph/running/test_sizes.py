@@ -33,29 +33,29 @@ def leaf(*operators: Operator, more: tuple[Tensor, ...] = ()) -> Function:
 
 
 def one_that_reads_much() -> Program:
-    return Program((leaf(Operator(COMPUTE, ("x",) * 200, ("y",))), caller("main", "leaf", 100)), ("main",))
+    return Program((leaf(Operator(COMPUTE, ("x",) * 60, ("y",))), caller("main", "leaf", 100)), ("main",))
 
 
 def one_that_is_handed_much() -> Program:
-    names = tuple(f"x{i}" for i in range(200))
+    names = tuple(f"x{i}" for i in range(60))
     given = tuple(Tensor(name, (4,), kind=TensorKind.INPUT) for name in names)
     many = Function("leaf", (*given, Y), (Operator(COMPUTE, (), ("y",)),), names, ("y",))
-    return Program((many, caller("inner", "leaf", 2, 200), caller("main", "inner", 100)), ("main",))
+    return Program((many, caller("inner", "leaf", 2, 60), caller("main", "inner", 100)), ("main",))
 
 
 def long_chains_of_views() -> Program:
     """Each view of what is handed over keeps all before it needed."""
-    names = ["x", *(f"v{i}" for i in range(200))]
+    names = ["x", *(f"v{i}" for i in range(60))]
     views = tuple(Operator(VIEW, (a,), (b,)) for a, b in pairwise(names))
     many = leaf(*views, Operator(COMPUTE, (names[-1],), ("y",)), more=tuple(Tensor(name, (4,)) for name in names[1:]))
     return Program((many, caller("main", "leaf", 2)), ("main",))
 
 
 def many_names_of_one_state() -> Program:
-    names = tuple(f"s{i}" for i in range(100))
+    names = tuple(f"s{i}" for i in range(60))
     given = tuple(Tensor(name, (4,), kind=TensorKind.MUTABLE) for name in names)
     many = Function("leaf", given, tuple(Operator(COMPUTE, (), (name,)) for name in names), names)
-    calls = (Operator(CALL, ("s",) * 100, (), functions=("leaf",)),) * 2
+    calls = (Operator(CALL, ("s",) * 60, (), functions=("leaf",)),) * 2
     state = Tensor("s", (4,), kind=TensorKind.MUTABLE)
     return Program((many, Function("main", (state,), calls, ("s",))), ("main",))
 
@@ -69,6 +69,7 @@ def test_short_programs_that_use_very_much_are_refused(
     program = make()
     require_sound_program(program)
     monkeypatch.setattr(sizes, "MANY_USES", FEW)
+    monkeypatch.setattr(sizes, "LOOK_EVERY", 100)
     with pytest.raises(BadInput, match="a run uses tensors more than") as caught:
         program_problem(program, (Pool("m"),), GraphOptions())
     assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == (Code.TOO_LARGE, "/functions")
