@@ -62,7 +62,16 @@ NUMBERS = (
     (1 << 64) - 1,
 )
 DIGITS = b"0123456789"
-SETTINGS = ("in_place", "dim=n=4", "dim=N=1..16", "dim=size.0=3", "dim=x_0=3,dim=x_1=4", "like=tflm", "inclusive")
+SETTINGS = (
+    "in_place",
+    "alignment=64",
+    "dim=n=4",
+    "dim=N=1..16",
+    "dim=size.0=3",
+    "dim=x_0=3,dim=x_1=4",
+    "like=tflm",
+    "inclusive",
+)
 OTHERS: dict[str, Callable[[bytes], object]] = {
     "plan": read_plan,
     "sharing": read_sharing,
