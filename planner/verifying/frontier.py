@@ -14,7 +14,6 @@ from ..facts.digest import digest as digest_of
 from ..model.deadline import in_time
 from ..model.plan import ChoiceGoal, Frontier, PlanStatus
 from ..model.problem import Problem
-from .arguments.counterexamples import EFFORT
 from .arguments.no_choice import is_said
 from .findings import FindingKind, PlanFindings, VerifyFinding
 from .other_choices import simple_points
@@ -25,7 +24,7 @@ ROUNDING = Fraction(1, 1 << 40)
 """What a share may be too small by, having been rounded."""
 
 
-def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int = EFFORT) -> tuple[VerifyFinding, ...]:
+def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int | None = None) -> tuple[VerifyFinding, ...]:
     """Return everything that is wrong with the frontier; empty if it may be trusted.
 
     That no other choice is better is believed, as searches are, unless a simple plan of some choice is.
@@ -94,7 +93,7 @@ def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
         yield _wrong(f"the frontier has no points of which it could leave out {frontier.within}")
 
 
-def _check_against_simple_points(problem: Problem, frontier: Frontier, effort: int) -> Iterator[VerifyFinding]:
+def _check_against_simple_points(problem: Problem, frontier: Frontier, effort: int | None) -> Iterator[VerifyFinding]:
     """Return claims about all choices that a simple plan of one refutes."""
     if not (frontier.is_complete or frontier.is_infeasible or frontier.within is not None):
         return

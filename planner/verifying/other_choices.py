@@ -23,7 +23,7 @@ from ..model.pool_columns import names_of
 from ..model.problem import Problem, Variants
 from .arguments.certificates import objections, proves_infeasible
 from .arguments.claims import check_figures, differences, misplaced_shortage
-from .arguments.counterexamples import BRIEF
+from .arguments.counterexamples import BRIEF, entries, usual_effort
 from .arguments.no_choice import is_said
 from .arguments.shortage import in_bytes, shortage
 from .findings import FindingKind, VerifyFinding
@@ -34,6 +34,8 @@ from .simple_plans import simple_plans
 
 MOST_CHOICES = 64
 """The most choices that are placed."""
+FOR_EACH = 25_000
+"""What is counted for each entry of a problem with one choice, so that fewer are placed of long problems."""
 
 
 class SimplePoint(NamedTuple):
@@ -46,20 +48,27 @@ class SimplePoint(NamedTuple):
     """The sum of peaks."""
 
 
-def simple_points(problem: Problem, effort: int, own: Choice | None = None) -> frozenset[SimplePoint]:
+def simple_points(problem: Problem, effort: int | None, own: Choice | None = None) -> frozenset[SimplePoint]:
     """Return what simple plans of some choices cost and need."""
     variants, found = problem.variants, set[SimplePoint]()
     assert variants is not None
+    if effort is None:
+        effort = usual_effort(problem)
     if effort <= BRIEF:
         return frozenset()  # whoever makes plans has tried more
+    left = effort
     for choice in _some_choices(problem, own):
         look(VERIFYING)
         cost = weighted_cost(variants, costs_of_choice(variants, choice))
         chosen = with_choice(problem, choice)
+        share = max(effort // MOST_CHOICES, FOR_EACH * entries(chosen))
+        left -= share
+        if left < 0:
+            break
         if check(chosen):
             continue  # what was chosen contradicts itself
         chosen = spell_out_constants(chosen)
-        for where in simple_plans(Places(chosen), effort=effort // MOST_CHOICES):
+        for where in simple_plans(Places(chosen), effort=share):
             peaks = peaks_of(chosen, placed_buffers(chosen, where))
             found.add(SimplePoint(cost, term_value(chosen, where, peaks, chosen.terms[0]), sum(peaks.values())))
     return frozenset(found)
@@ -92,7 +101,7 @@ def _is_allowed(variants: Variants, choice: Choice) -> bool:
     return next(broken_rules(variants, choice), None) is None
 
 
-def check_other_choices(problem: Problem, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
+def check_other_choices(problem: Problem, plan: Plan, effort: int | None) -> Iterator[VerifyFinding]:
     """Return claims about all choices that a simple plan of one refutes."""
     choice, value = plan.choice, plan.objective.value
     if choice is None or value is None:
@@ -118,7 +127,7 @@ def _beaten(claim: str, point: SimplePoint) -> VerifyFinding:
     return VerifyFinding(FindingKind.BOUND_ABOVE_PEAK, text)
 
 
-def check_no_choice(problem: Problem, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
+def check_no_choice(problem: Problem, plan: Plan, effort: int | None) -> Iterator[VerifyFinding]:
     """Return what is wrong with an answer that no choice fits, or that none was found. What it says is of all choices that are cheap enough."""
     base = spell_out_constants(replace(problem, variants=None))
     places = Places(base)
@@ -151,7 +160,7 @@ def check_no_choice(problem: Problem, plan: Plan, effort: int) -> Iterator[Verif
     yield from _bounds_without_plan(problem, plan, most, effort)
 
 
-def _bounds_without_plan(problem: Problem, plan: Plan, most: int | None, effort: int) -> Iterator[VerifyFinding]:
+def _bounds_without_plan(problem: Problem, plan: Plan, most: int | None, effort: int | None) -> Iterator[VerifyFinding]:
     claims = [("the bound", plan.bound), *((f"the bound of pool {echo(use.name)}", use.bound) for use in plan.pools)]
     for what, bound in claims:
         if bound and (plan.status is not PlanStatus.INFEASIBLE or (what != "the bound" and len(plan.pools) > 1)):

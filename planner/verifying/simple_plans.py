@@ -10,7 +10,7 @@ from ..model.plan import Placement, Plan, PlanStatus
 from ..model.problem import BufferId, Problem
 from .arguments.bounds import rests_on_searches, searched_claims
 from .arguments.claims import refuted
-from .arguments.counterexamples import EFFORT, counterexamples
+from .arguments.counterexamples import counterexamples, usual_effort
 from .findings import FindingKind, PlanFindings, VerifyFinding
 from .placements import placed_buffers
 from .rules import check_placements
@@ -25,7 +25,7 @@ PAIRS_TO_TRY = 2_000_000
 """The most pairs examined in all attempts together."""
 
 
-def check_against_simple_plans(places: Places, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
+def check_against_simple_plans(places: Places, plan: Plan, effort: int | None) -> Iterator[VerifyFinding]:
     """Check results of searches, which can only be believed, against plans that are easy to find."""
     problem = places.problem
     why = plan.shortage
@@ -54,7 +54,7 @@ def check_against_simple_plans(places: Places, plan: Plan, effort: int) -> Itera
         yield VerifyFinding(FindingKind.WRONG_SHORTAGE, text, subset)
 
 
-def _refuted_by_simple_plans(places: Places, plan: Plan, effort: int) -> Iterator[VerifyFinding]:
+def _refuted_by_simple_plans(places: Places, plan: Plan, effort: int | None) -> Iterator[VerifyFinding]:
     """Return what searches are said to have shown, and the first simple plan below it refutes."""
     claimed = searched_claims(places, plan)
     if not claimed:
@@ -77,7 +77,7 @@ def is_irreducible(problem: Problem, subset: Sequence[BufferId]) -> bool:
 
 
 def _simple_plan(
-    places: Places, among: Sequence[int] | None = None, *, patience: int = 0, effort: int = EFFORT
+    places: Places, among: Sequence[int] | None = None, *, patience: int = 0, effort: int | None = None
 ) -> Sequence[Placement | None] | None:
     """Return simple placements that keep every rule, if some are found."""
     return next(simple_plans(places, among, patience=patience, effort=effort), None)
@@ -88,10 +88,12 @@ def simple_plans(
     among: Sequence[int] | None = None,
     *,
     patience: int = 0,
-    effort: int = EFFORT,
+    effort: int | None = None,
     spared: Sequence[str] = (),
 ) -> Iterator[Sequence[Placement | None]]:
-    """Yield simple placements that keep every rule."""
+    """Yield simple placements that keep every rule. As much is tried as usual, or `effort`."""
+    if effort is None:
+        effort = usual_effort(places.problem)
     for found in counterexamples(places, among, patience=patience, effort=effort, spared=spared):
         report = PlanFindings()
         check_placements(places.problem, found, placed_buffers(places.problem, found), report)

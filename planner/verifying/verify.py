@@ -23,7 +23,6 @@ from ..model.problem import BufferId, Problem
 from .arguments.bounds import check_proofs
 from .arguments.certificates import objections
 from .arguments.claims import check_claims
-from .arguments.counterexamples import EFFORT
 from .choice import check_choice
 from .findings import FindingKind, PlanFindings, VerifyFinding
 from .placements import PlacedBuffers, placed_buffers
@@ -32,11 +31,12 @@ from .simple_plans import check_against_simple_plans
 
 
 def verify(
-    problem: Problem, plan: Plan, digest: str | None = None, *, effort: int = EFFORT
+    problem: Problem, plan: Plan, digest: str | None = None, *, effort: int | None = None
 ) -> tuple[VerifyFinding, ...]:
     """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again.
 
-    What searches are said to have shown is held against simple plans; making these ends when `effort` comparisons were made.
+    What searches are said to have shown is held against simple plans; how many of these are made depends on the
+    problem's size, or ends when `effort` comparisons were made.
     """
     return Verification(problem, plan, digest, effort=effort).findings()
 
@@ -44,7 +44,7 @@ def verify(
 class Verification:
     """The verification of one plan. If time ends it among the proofs, the placements can still be trusted: they were checked before."""
 
-    def __init__(self, problem: Problem, plan: Plan, digest: str | None = None, *, effort: int = EFFORT) -> None:
+    def __init__(self, problem: Problem, plan: Plan, digest: str | None = None, *, effort: int | None = None) -> None:
         """Takes what `verify` does."""
         self._problem, self._plan, self._effort = problem, plan, effort
         self._digest = digest_of(problem) if digest is None else digest

@@ -46,8 +46,6 @@ SOME_PAIRS = [
     "groups*costs",
 ]
 """The pairs of long lists that are tried by day; at night all are."""
-SLOW_TO_VERIFY = ("own_lists", "all_longer")
-"""Holding what is said of other choices against simple plans takes longer than it may; tried at night alone until that is mended."""
 SHARED = (
     "buffers",
     "live",
@@ -167,8 +165,7 @@ def test_long_lists_are_read_in_time(nightly: bool) -> None:
         assert grown(names, 100_000, f"5+{MICROSECONDS_PER_ENTRY}") == []
         assert grown(pairs(), 10_000, f"1+{MICROSECONDS_PER_ENTRY}") == []
     else:
-        by_day = [name for name in names if name not in SLOW_TO_VERIFY]
-        assert grown([*by_day, *SOME_PAIRS], 1000, "0.15", more=MORE) == []
+        assert grown([*names, *SOME_PAIRS], 1000, "0.15", more=MORE) == []
 
 
 @pytest.mark.parametrize("seconds", ["1", "3"])

@@ -23,7 +23,7 @@ from ...model.deadline import in_time, look
 from ...model.errors import BadInput, echo
 from ...model.plan import Plan, PlanStatus, without_proofs
 from ...model.problem import Buffer, BufferId, Pool, Problem
-from ...verifying.arguments.counterexamples import EFFORT
+from ...verifying.arguments.counterexamples import usual_effort
 from ...verifying.findings import FindingKind
 from ...verifying.placements import peaks, placed_buffers
 from ...verifying.simple_plans import simple_plans
@@ -49,13 +49,14 @@ TRIED_BUFFERS = 200_000
 MOST_LISTED = 20
 
 
-def verify_shapes(problem: ShapedProblem, found: ShapesPlan, *, effort: int = EFFORT) -> tuple[str, ...]:
+def verify_shapes(problem: ShapedProblem, found: ShapesPlan, *, effort: int | None = None) -> tuple[str, ...]:
     """Return all faults of the plan in sentences, at most MOST_LISTED; empty if it may be trusted.
 
-    What is said to be proven of single shapes is held against simple plans; making these ends when `effort` comparisons were made.
+    What is said to be proven of single shapes is held against simple plans; how many of these are made depends on the
+    problem's size, or ends when `effort` comparisons were made.
     """
     wrong: list[str] = []
-    for text in _findings(problem, found, effort):
+    for text in _findings(problem, found, usual_effort(problem.largest) if effort is None else effort):
         wrong.append(text)
         if len(wrong) == MOST_LISTED:
             break

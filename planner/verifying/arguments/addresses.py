@@ -15,6 +15,8 @@ from ...model.problem import BufferId, Constraints, Interval
 
 ONE_BY_ONE = 100
 """What is counted for a comparison that is not made in arrays."""
+IN_ARRAYS = 16
+"""The same for one that is."""
 FAR = 1 << 60
 """What ends above this is not looked for in arrays."""
 
@@ -121,7 +123,7 @@ class ManyTaken(Taken):
         """With more rows than this, those that have ended are looked for."""
 
     def __len__(self) -> int:
-        return self._count + ONE_BY_ONE * len(self._walls)
+        return IN_ARRAYS * self._count + ONE_BY_ONE * len(self._walls)
 
     def add(self, buffer: int, low: int, high: int) -> None:
         if low >= high or high >= FAR:

@@ -14,21 +14,28 @@ from solvers.model.instance import LINEAR_TERMS, Term
 from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
+from ...model.columns import BufferColumns
 from ...model.deadline import tick
 from ...model.plan import Placement
-from ...model.problem import Interval
+from ...model.problem import Buffer, Interval, Problem
 from ..objective import choice_cost, has_choice
-from .addresses import FewTaken, ManyTaken, Relations, Taken
+from .addresses import IN_ARRAYS, FewTaken, ManyTaken, Relations, Taken
 
 FEW_BUFFERS = 400
 FEW_SPANS = 4000
 """With more buffers or lifetimes than this, what was placed is searched in arrays."""
-EFFORT = 4_000_000_000
-"""The most that is counted when nothing else is asked for: some seconds with very many buffers."""
+EFFORT = 400_000_000
+"""What is counted at most when nothing else is asked for, of any problem: some tenths of a second."""
+EFFORT_FOR_EACH = 50_000
+"""The same for each entry of the problem besides."""
 BRIEF = 10_000_000
 """The same for whoever makes plans, and has tried much more: some hundredths of a second."""
 FOR_A_BUFFER = 30_000
 """What is counted for each buffer, and each pool in which it is tried: the comparisons that would take as long."""
+FOR_A_POOL = 3_000
+"""What is counted for each buffer, and each pool that is asked whether it could take it."""
+FOR_A_LIFETIME = 1_000
+"""What is counted for each lifetime in each attempt, for keeping and checking it."""
 
 Order = Callable[[int], tuple[int, ...]]
 
@@ -47,12 +54,33 @@ class _Budget:
             raise _Spent
 
 
+def usual_effort(problem: Problem) -> int:
+    """Return how much is tried when nothing else is asked for. It grows with the problem."""
+    return EFFORT + EFFORT_FOR_EACH * entries(problem)
+
+
+def entries(problem: Problem) -> int:
+    """Return the number of buffers, lifetimes, pools and alternatives."""
+    count = len(problem.pools) + _entries(problem.buffers)
+    for group in () if problem.variants is None else problem.variants.groups:
+        count += len(group.alternatives)
+        for each in group.alternatives:
+            count += _entries(each.buffers) + sum(1 + len(more.live) for more in each.live)
+    return count
+
+
+def _entries(buffers: Sequence[Buffer]) -> int:
+    if isinstance(buffers, BufferColumns):
+        return 2 * len(buffers)
+    return len(buffers) + sum(len(buffer.live or ()) for buffer in buffers)
+
+
 def counterexamples(
     places: Places,
     among: Sequence[int] | None = None,
     *,
     patience: int = 0,
-    effort: int = EFFORT,
+    effort: int,
     spared: Sequence[str] = (),
 ) -> Iterator[list[Placement | None]]:
     """Yield placements of these buffers (None: all), with None for the others; attempts that fail yield nothing.
@@ -101,7 +129,8 @@ def _counterexamples(
     for prefer in _preferences(places, spared):
         # In order of birth what has ended is forgotten, so that this takes least with very many buffers.
         for number in (by_birth, 0, 2, 3):
-            if number != by_birth and not few and budget.left < len(buffers) * (FOR_A_BUFFER + len(buffers) // 2):
+            a_buffer = FOR_A_BUFFER + IN_ARRAYS * len(buffers) // 2
+            if number != by_birth and not few and budget.left < len(buffers) * a_buffer:
                 continue  # it would hardly come to its end
             attempt = _Attempt(rules, stacked=False, prefer=prefer, forgets=number == by_birth)
             found = attempt.place(sorted(buffers, key=orders[number]), births)
@@ -164,9 +193,10 @@ class _Rules:
     """The rules that all attempts keep."""
 
     def __init__(self, places: Places, spans: Sequence[Sequence[Interval]], *, few: bool, budget: _Budget) -> None:
-        self.places, self.few, self.budget = places, few, budget
+        self.places, self.spans, self.few, self.budget = places, spans, few, budget
         problem, index = places.problem, places.index
         self.relations = Relations(problem.constraints, index, spans)
+        self.lifetimes = sum(map(len, spans))
         self.walls = {name: merged(pool.reserved) for name, pool in places.pools.items()}
         self.apart: dict[int, list[int]] = {}
         """By the first buffer of those that must share a pool: the numbers of their lists of different pools."""
@@ -200,6 +230,7 @@ class _Attempt:
 
     def place(self, order: Iterable[int], births: dict[int, int] | None = None) -> list[Placement | None] | None:
         """Return every buffer's place; None if one found none. In order of their births, what has ended may be forgotten."""
+        self._rules.budget.spend(FOR_A_LIFETIME * self._rules.lifetimes)
         wanted = list(order)
         chosen = set(wanted)
         found: list[Placement | None] = [None] * len(self._places.problem.buffers)
@@ -252,15 +283,20 @@ class _Attempt:
         if home is not None:
             base = self._base(buffer, home)
             return None if base is None else (home, base)
+        self._rules.budget.spend(FOR_A_POOL * len(self._places.tied(buffer)) * self._most_pools(buffer))
         pools = self._places.possible_pools(buffer)
         if self._prefer is not None:
-            self._rules.budget.spend(FOR_A_BUFFER // 10 * len(pools))
+            self._rules.budget.spend(FOR_A_POOL * len(pools))
             pools = self._prefer(buffer, self)
         for pool in pools:
             base = None if any(pool in others for others in taken) else self._base(buffer, pool)
             if base is not None:
                 return pool, base
         return None
+
+    def _most_pools(self, buffer: int) -> int:
+        named = self._places.problem.buffers[buffer].pools
+        return len(self._places.pools) if named is None else len(named)
 
     def _base(self, buffer: int, pool: str, floor: int = 0) -> int | None:
         """Return the lowest base from the floor on at which the buffer's group meets no other; stacked: above all others."""
@@ -275,7 +311,7 @@ class _Attempt:
             base = self._places.lowest(group, pool, max(base, self.top[pool]), spot.rule)
         else:
             there = self._in(pool)
-            self._rules.budget.spend(len(there) * len(group.members))
+            self._rules.budget.spend(len(there) * sum(len(self._rules.spans[member]) for member in group.members))
             sizes = [self._places.problem.buffers[member].size for member in group.members]
             base = there.lowest(group.members, group.offsets, sizes, base, spot.rule)
         if (spot.fixed is not None and base != spot.least) or (greatest is not None and base > greatest):
