@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -13,7 +14,7 @@ from .variants_wire import ChoosingProblemWire
 def problem_schema() -> dict[str, Any]:
     generated = TypeAdapter(ChoosingProblemWire).json_schema(ref_template="#/$defs/{model}")
     definitions = {name.removesuffix("Wire"): _tidy(part) for name, part in generated.pop("$defs").items()}
-    _add_symbols(generated, definitions["Buffer"])
+    _add_symbols(generated, definitions)
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         **_tidy(generated),
@@ -22,8 +23,10 @@ def problem_schema() -> dict[str, Any]:
     }
 
 
-def _add_symbols(whole: dict[str, Any], buffer: dict[str, Any]) -> None:
-    """Add sizes that depend on symbols, which planner.formats.memplan.shapes reads."""
+def _add_symbols(whole: dict[str, Any], definitions: dict[str, Any]) -> None:
+    """Add sizes that depend on symbols, which planner.formats.memplan.shapes reads. Those of alternatives are numbers."""
+    buffer = definitions["BufferOfProblem"] = copy.deepcopy(definitions["Buffer"])
+    whole["properties"]["buffers"]["items"] = {"$ref": "#/$defs/BufferOfProblem"}
     span = {"type": "array", "minItems": 2, "maxItems": 2}
     whole["properties"]["symbols"] = {
         "description": "Symbols that sizes may use, each with its least and greatest value.",

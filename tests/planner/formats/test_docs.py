@@ -29,7 +29,7 @@ def rows(title: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("title", "type_"),
-    [("Pools", "Pool"), ("Buffers", "Buffer"), ("Constraints", "Constraints"), ("The document", None)],
+    [("Pools", "Pool"), ("Buffers", "BufferOfProblem"), ("Constraints", "Constraints"), ("The document", None)],
 )
 def test_every_field_has_a_row(title: str, type_: str | None) -> None:
     part = schema() if type_ is None else schema()["$defs"][type_]

@@ -63,7 +63,7 @@ def test_the_schema_follows_draft_2020_12() -> None:
     assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema()["required"] == ["format", "buffers"]
     assert set(schema()["$defs"]) == {
-        "Alternative", "Buffer", "Colocation", "Constraints", "CostTerm", "Fixed", "MoreLife", "Objective", "Pool", "ReusePenalty",
+        "Alternative", "Buffer", "BufferOfProblem", "Colocation", "Constraints", "CostTerm", "Fixed", "MoreLife", "Objective", "Pool", "ReusePenalty",
         "Step", "VariantGroup", "Variants", "Was",
     }  # fmt: skip
 
@@ -98,6 +98,10 @@ def test_defaults_agree_with_the_reader() -> None:
     assert read_problem(encoded(document)) == read_problem(encoded(short))
 
 
+def choice_of(buffer: dict[str, Any]) -> dict[str, Any]:
+    return {"groups": [{"name": "g", "alternatives": [{"name": "with", "buffers": [buffer]}, {"name": "without"}]}]}
+
+
 LONG = "☃" * 1025
 GOOD: dict[str, Any] = problem({"id": 1}, {"id": "a", "fixed": {"pool": "default"}})
 
@@ -127,6 +131,8 @@ GOOD: dict[str, Any] = problem({"id": 1}, {"id": "a", "fixed": {"pool": "default
         {**GOOD, "buffers": [{"id": 1, "size": 1, "pools": [LONG]}]},
         {**GOOD, "buffers": [{"id": 1, "size": 1, "fixed": {"pool": LONG}}]},
         {**GOOD, "constraints": {"conflicts": [[1, LONG]]}},
+        {**GOOD, "variants": choice_of({"id": 2, "size_range": [1, 2]})},
+        {**GOOD, "variants": choice_of({"id": 2, "size": "4"})},
     ],
 )
 def test_the_reader_refuses_documents_that_the_schema_refuses(broken: dict[str, Any]) -> None:
@@ -144,13 +150,21 @@ def test_texts_as_long_as_the_schema_allows_are_read() -> None:
     read_problem(encoded(good))
 
 
+def test_buffers_of_alternatives_are_sized_in_numbers_those_of_the_problem_in_expressions_too() -> None:
+    good = {**problem({"id": 1, "size": "4*n"}), "symbols": {"n": [1, 2]}}
+    chosen = {**GOOD, "variants": choice_of({"id": 2, "size": 4})}
+    for document in (good, chosen):
+        assert valid(document, schema(), schema())
+        read_problem(encoded(document))
+
+
 def test_every_free_text_has_a_greatest_length() -> None:
     """The one exception is the data of a constant, which is as long as the constant's size."""
     free = [place for place, part in parts(schema()) if part.get("type") == "string" and "const" not in part]
     limited = [place for place, part in parts(schema()) if part.get("maxLength") == 1024]
     assert {place for place in free if place not in limited} - {
         place for place, part in parts(schema()) if "enum" in part
-    } == {"/$defs/Buffer/properties/data/anyOf/0"}
+    } == {f"/$defs/{buffer}/properties/data/anyOf/0" for buffer in ("Buffer", "BufferOfProblem")}
 
 
 def parts(part: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
