@@ -324,6 +324,16 @@ def test_wrong_models_are_refused_with_the_place(made: bytes, code: str, place: 
     assert (found[0], found[1][: len(place)]) == (code, place)
 
 
+def test_models_cut_at_any_byte_are_refused() -> None:
+    """Also where only the operators' versions are missing, but not those of the format's first versions, which had none."""
+    made = graph([node("Relu", "x", "y")], [value("x", [4])], [value("y", None)])
+    whole = model(made)
+    for end in range(len(whole)):
+        refused(whole[:end])
+    assert refused(whole[: -len(inside(8, number(2, 18)))])[:2] == ("missing_field", "/opset_import")
+    assert sizes(read(number(1, 2) + inside(7, made))) == sizes(read(whole))
+
+
 def test_too_deeply_nested_graphs_are_refused() -> None:
     made = node("If", "c", "y")
     for _ in range(100):
