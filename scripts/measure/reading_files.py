@@ -36,6 +36,8 @@ def cut(make: Make) -> Make:
     return lambda size: make(size)[:-20]
 
 
+START = number(1, 8) + inside(8, number(2, 18))
+"""The beginning of an ONNX model: the versions of the format and of the operators."""
 MEMPLAN = b'{"format":"memplan/1","lifetimes":"half_open","buffers":['
 DSA = b'{"schema_version":1,"profile":"standard_dsa","instance":"i","problem":{"pools":[{"id":1,"name":"p","capacity":99999999999,"reserved_ranges":[]}],'
 DSA_BUFFER = (
@@ -182,7 +184,7 @@ def _chain(count: int) -> bytes:
     ends = inside(11, declared("/layers.0/Relu_output_0", [64])) + inside(
         12, declared(f"/layers.{count}/Relu_output_0", [64])
     )
-    return number(1, 8) + inside(7, b"".join(inside(1, each) for each in nodes) + ends)
+    return START + inside(7, b"".join(inside(1, each) for each in nodes) + ends)
 
 
 PLAIN = {name: DENSE.get(name) or many_buffers(row) for name, row in FORMATS.items()}
@@ -220,7 +222,7 @@ def onnx(head: bytes, item: Callable[[int], bytes], tail: bytes = b"") -> Make:
     def make(size: int) -> bytes:
         each = item(123456)
         body = head + inside(11, declared("a", [4])) + b"".join(item(i) for i in range(size // len(each)))
-        return number(1, 8) + inside(7, body + tail)
+        return START + inside(7, body + tail)
 
     return make
 
@@ -237,7 +239,7 @@ ONNX: dict[str, Make] = {
         b"", lambda i: inside(1, inside(4, "R") + b"".join(inside(5, inside(1, f"{i % 10}{j}")) for j in range(20)))
     ),
     "inputs of nodes": onnx(b"", lambda _: inside(1, inside(1, "a") * 500 + inside(2, "b") + inside(4, "Sum")), b""),
-    "functions": lambda size: number(1, 8) + b"".join(inside(25, inside(1, f"f{i}")) for i in range(size // 10)),
+    "functions": lambda size: START + b"".join(inside(25, inside(1, f"f{i}")) for i in range(size // 10)),
     "empty fields": lambda size: number(1, 8) + inside(8, b"") * (size // 2),
     "ints of attributes": onnx(
         b"", lambda i: inside(1, inside(4, "R") + inside(5, inside(1, "p") + inside(8, b"\1" * 1000)))

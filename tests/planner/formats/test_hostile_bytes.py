@@ -28,7 +28,7 @@ MOST = 5
 
 
 def onnx(graph: bytes, functions: bytes = b"") -> bytes:
-    return number(1, 8) + functions + inside(7, graph)
+    return number(1, 8) + functions + inside(7, graph) + inside(8, number(2, 18))
 
 
 def relus(names: str) -> bytes:

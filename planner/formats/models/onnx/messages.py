@@ -35,21 +35,18 @@ FIELDS = {1: "float", 2: "int", 3: "string", 4: "tensor", 5: "graph", 11: "tenso
 DEFAULTS: dict[str, Attribute] = {"float": 0.0, "int": 0, "string": ""}
 """What holds without that field."""
 LISTS = {6: "floats", 7: "ints", 8: "strings"}
-NAMES_OPSETS = 3
-"""Since this version of the format (`ir_version`), each model names the versions of its operators."""
 LONGEST_LIST = 1 << 16
 """The longest list of numbers that may describe shapes; longer ones are weights."""
 
 
 def read_model(data: bytes) -> Model:
     """Return the model in the bytes. Raises BadInput with the place in the file, or in the graph."""
-    graph = None
-    format_version = 0
+    graph, names_opsets = None, False
     opsets: dict[str, int] = {}
     functions: dict[tuple[str, str], tuple[Part, Place]] = {}
     for each in message(data).fields():
         if each.number == 1:
-            format_version = each.signed
+            names_opsets = each.signed >= 3  # since that version of the format
         elif each.number == 7:
             graph = each.part
         elif each.number == 8:
@@ -63,9 +60,8 @@ def read_model(data: bytes) -> Model:
             functions[key] = each.part, place
     if graph is None:
         raise bad_input(Code.MISSING_FIELD, ("graph",), "there is no graph in it")
-    if not opsets and format_version >= NAMES_OPSETS:
-        text = "it names no version of its operators, which must be there: the file may have been cut off"
-        raise bad_input(Code.MISSING_FIELD, ("opset_import",), text)
+    if names_opsets and not opsets:
+        raise bad_input(Code.MISSING_FIELD, ("opset_import",), "it names no versions of operators: is it cut off?")
     return Model(len(data), _graph(graph, ("graph",), 0), opsets, _Functions(functions))
 
 
