@@ -205,8 +205,11 @@ class Placing:
         return Placed(value, bound, work, tops, picks, is_useless)
 
     def require_time(self, stop: StopReason) -> None:
-        """Raise OutOfTime if a run that ended so has no plan because the time for it was over."""
-        if stop is StopReason.TIME_LIMIT and self._late is not None:
+        """Raise OutOfTime if a run that ended so has no plan because the time for it was over.
+
+        The search may have ended before, by its work; then it was the time for placing what is found without it.
+        """
+        if stop is not StopReason.CANCELLED and self._late is not None:
             raise self._late
 
     def _in_time(

@@ -7,12 +7,15 @@ import pytest
 from planner.generate import Request, generate
 from planner.model.deadline import OutOfTime
 from planner.model.errors import Code, Finding
+from planner.model.plan import Plan
 from planner.planning.options.options import Options
 from planner.planning.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import hurried
 from planner.planning.placing.variants.choices import lower_choices
+from planner.planning.placing.variants.choosing import Choosing
 from planner.planning.placing.variants.hurried import value_of_any_choice
+from planner.planning.placing.watching import Clock
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import search
 from solvers.choice.alternatives.points import Frontier
@@ -50,6 +53,25 @@ def test_a_bound_is_known_without_a_search(monkeypatch: pytest.MonkeyPatch) -> N
         assert made.bound == made.objective.bound == 19216
         assert not verify(problem, made)
     assert all(point.bound == 19216 for point in pareto(problem, Options(time_limit=None, workers=1)).points)
+
+
+@pytest.mark.parametrize("stop", [StopReason.TIME_LIMIT, StopReason.WORK_LIMIT])
+def test_no_time_for_placing_is_said_whatever_ended_the_search(
+    monkeypatch: pytest.MonkeyPatch, stop: StopReason
+) -> None:
+    """The answer was `unknown` and called reproducible if the search had ended by its work."""
+
+    def no_answer(_: object) -> Frontier:
+        return Frontier((), is_complete=False, stop=stop, work=0)
+
+    def late(*_: object) -> Plan:
+        raise OutOfTime(Finding(Code.OUT_OF_TIME, "", "late"))
+
+    monkeypatch.setattr(search.Search, "smallest", no_answer)
+    problem = generate("variants", Request(60, 3, parameters={"groups": 20, "alternatives": 4}))
+    choosing = Choosing(problem, Options(time_limit=None, workers=1), Clock(None), None, late)
+    with pytest.raises(OutOfTime, match="late"):
+        choosing.best(None)
 
 
 def test_where_choices_cannot_be_written_down_the_largest_buffer_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
