@@ -36,7 +36,7 @@ def verify(
     """Return everything that is wrong with the plan; empty if it may be trusted. `digest` saves computing the problem's again.
 
     What searches are said to have shown is held against simple plans; how many of these are made depends on the
-    problem's size, or ends when `effort` comparisons were made.
+    problem's size, unless `effort` says after how many comparisons it ends.
     """
     return Verification(problem, plan, digest, effort=effort).findings()
 

@@ -374,6 +374,6 @@ def entries(part: Any, key: str = "") -> int:
         return sum(entries(value, name) for name, value in part.items())
     if not isinstance(part, list):
         return 0
-    if key in ("live", "reserved", "conflicts", "exclusions") and not any(isinstance(each, dict) for each in part[:1]):
+    if key in ("live", "reserved", "conflicts", "exclusions") and not (part and isinstance(part[0], dict)):
         return len(part)
     return len(part) + sum(entries(each) for each in part)

@@ -73,7 +73,7 @@ def slowness(*, only_if: bool = True) -> float:
 
 
 def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]:
-    """Return which limits one answer breaks; with `may_be_late`, running out of time is no fault, without a plan or without an answer."""
+    """Return which limits one answer breaks; with `may_be_late`, running out of time is no fault."""
     name = f"{found['name']} of {found['count']} in {found['limit']:g} s"
     wrong = []
     most = GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"]
@@ -94,9 +94,7 @@ def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]
         wrong.append(f"{name} took {found['memory'] >> 20} MiB for {found['bytes']} bytes")
     status, reason = found["status"], found.get("reason")
     is_answered = status in ("optimal", "feasible") or (status in ("infeasible", "refused") and reason)
-    is_late = status == "out of time" and "time limit" in str(reason)
-    is_late = is_late or (status == "unknown" and found["stop"] == "time_limit")
-    is_answered = is_answered or (may_be_late and is_late)
+    is_answered = is_answered or (may_be_late and status == "out of time" and "time limit" in str(reason))
     if not is_answered:
         wrong.append(f"{name} was answered {status} ({reason})")
     if not found.get("valid") or any(_is_of_a_fault(warning) for warning in found.get("warnings", ())):
@@ -120,7 +118,7 @@ def grown(
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names
     wrong = [each for line in lines for each in objections(line, may_be_late=may_be_late or more is not None)]
-    late = [line["name"] for line in lines if line["status"] in ("out of time", "unknown")]
+    late = [line["name"] for line in lines if line["status"] == "out of time"]
     return wrong + (grown(late, count, more) if more and late else [])
 
 

@@ -53,7 +53,7 @@ def verify_shapes(problem: ShapedProblem, found: ShapesPlan, *, effort: int | No
     """Return all faults of the plan in sentences, at most MOST_LISTED; empty if it may be trusted.
 
     What is said to be proven of single shapes is held against simple plans; how many of these are made depends on the
-    problem's size, or ends when `effort` comparisons were made.
+    problem's size, unless `effort` says after how many comparisons it ends.
     """
     wrong: list[str] = []
     for text in _findings(problem, found, usual_effort(problem.largest) if effort is None else effort):

@@ -25,9 +25,9 @@ FEW_BUFFERS = 400
 FEW_SPANS = 4000
 """With more buffers or lifetimes than this, what was placed is searched in arrays."""
 EFFORT = 400_000_000
-"""What is counted at most when nothing else is asked for, of any problem: some tenths of a second."""
+"""What is counted at most for any problem when nothing else is asked for: some tenths of a second."""
 EFFORT_FOR_EACH = 50_000
-"""The same for each entry of the problem besides."""
+"""What each entry of the problem adds to that."""
 BRIEF = 10_000_000
 """The same for whoever makes plans, and has tried much more: some hundredths of a second."""
 FOR_A_BUFFER = 30_000
@@ -311,7 +311,8 @@ class _Attempt:
             base = self._places.lowest(group, pool, max(base, self.top[pool]), spot.rule)
         else:
             there = self._in(pool)
-            self._rules.budget.spend(len(there) * sum(len(self._rules.spans[member]) for member in group.members))
+            lifetimes = sum(max(len(self._rules.spans[member]), 1) for member in group.members)  # or conflicts alone
+            self._rules.budget.spend(len(there) * lifetimes)
             sizes = [self._places.problem.buffers[member].size for member in group.members]
             base = there.lowest(group.members, group.offsets, sizes, base, spot.rule)
         if (spot.fixed is not None and base != spot.least) or (greatest is not None and base > greatest):
