@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from ...facts.colocation import Congruence
-from ...facts.intervals import overlap
 from ...facts.sweep import VERIFYING, Integers
 from ...model.deadline import tick
 from ...model.problem import BufferId, Constraints, Interval
@@ -20,30 +20,46 @@ IN_ARRAYS = 16
 FAR = 1 << 60
 """What ends above this is not looked for in arrays."""
 
+Lying: TypeAlias = tuple[int, int, int]
+"""A buffer, and where it begins and ends."""
+
 
 class Relations:
     """Which buffers may not share an address."""
 
     def __init__(
-        self, constraints: Constraints, index: Mapping[BufferId, int], spans: Sequence[Sequence[Interval]]
+        self,
+        constraints: Constraints,
+        index: Mapping[BufferId, int],
+        spans: Sequence[Sequence[Interval]],
+        few: Iterable[int],
     ) -> None:
         self.spans = spans
+        self._times = _bits_of_times({buffer: spans[buffer] for buffer in few})
         self.conflicts: dict[int, set[int]] = {}
         self.exclusions: dict[int, set[int]] = {}
         for pairs, partners in ((constraints.conflicts, self.conflicts), (constraints.exclusions, self.exclusions)):
             for a, b in pairs:
                 partners.setdefault(index[a], set()).add(index[b])
                 partners.setdefault(index[b], set()).add(index[a])
-        self._meet: dict[tuple[int, int], bool] = {}
 
-    def meet(self, a: int, b: int) -> bool:
-        """True if the two may not share an address."""
-        key = (a, b) if a < b else (b, a)
-        if key not in self._meet:
-            tick(VERIFYING)
-            live = b not in self.exclusions.get(a, ()) and overlap(tuple(self.spans[a]), tuple(self.spans[b]))
-            self._meet[key] = live or b in self.conflicts.get(a, ())
-        return self._meet[key]
+    def met(self, buffer: int, others: Sequence[Lying]) -> list[Lying]:
+        """Return which of few may not share an address with this one."""
+        times, excluded, conflicts = self._times, self.exclusions.get(buffer), self.conflicts.get(buffer)
+        mine = times[buffer]
+        if not excluded and not conflicts:
+            return [other for other in others if times[other[0]] & mine]
+        excluded, conflicts = excluded or set(), conflicts or set()
+        return [
+            other for other in others if other[0] in conflicts or (times[other[0]] & mine and other[0] not in excluded)
+        ]
+
+
+def _bits_of_times(spans: Mapping[int, Sequence[Interval]]) -> dict[int, int]:
+    """Return for each buffer a number with a bit for each time, between two births or ends of any, at which it is live."""
+    ends = sorted({time for each in spans.values() for span in each for time in span})
+    bit = {time: 1 << number for number, time in enumerate(ends)}
+    return {buffer: sum(bit[end] - bit[start] for start, end in each) for buffer, each in spans.items()}
 
 
 class Taken(ABC):
@@ -86,8 +102,7 @@ class FewTaken(Taken):
 
     def __init__(self, relations: Relations, walls: Sequence[Interval]) -> None:
         super().__init__(relations, walls)
-        self._there: list[tuple[int, int, int]] = []
-        """Buffer, begin, end."""
+        self._there: list[Lying] = []
 
     def __len__(self) -> int:
         return ONE_BY_ONE * (len(self._there) + len(self._walls))
@@ -104,8 +119,10 @@ class FewTaken(Taken):
         closed = []
         for member, low, size in zip(members, offsets, sizes, strict=True):
             if size:
-                met = [(begin, end) for other, begin, end in self._there if self._relations.meet(member, other)]
-                closed += [(begin - low - size, end - low) for begin, end in (*self._walls, *met) if begin < end]
+                tick(VERIFYING)
+                met = self._relations.met(member, self._there)
+                closed += [(begin - low - size, end - low) for _, begin, end in met if begin < end]
+                closed += [(begin - low - size, end - low) for begin, end in self._walls if begin < end]
         return _above(closed, least, rule)
 
 

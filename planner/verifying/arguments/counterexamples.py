@@ -6,7 +6,7 @@ It may miss plans. Those it finds are checked like any plan, so they are real. H
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from solvers.model.instance import LINEAR_TERMS, Term
@@ -23,7 +23,7 @@ from .addresses import IN_ARRAYS, FewTaken, ManyTaken, Relations, Taken
 
 FEW_BUFFERS = 400
 FEW_SPANS = 4000
-"""With more buffers or lifetimes than this, what was placed is searched in arrays."""
+"""With more buffers or lifetimes than this to be compared, what was placed is searched in arrays."""
 EFFORT = 400_000_000
 """What is counted at most for any problem when nothing else is asked for: some tenths of a second."""
 EFFORT_FOR_EACH = 50_000
@@ -101,8 +101,9 @@ def _counterexamples(
     problem = places.problem
     budget.spend(len(problem.buffers) * FOR_A_BUFFER // 100)
     spans = [merged(buffer.live or ()) for buffer in problem.buffers]
-    few = len(buffers) <= FEW_BUFFERS and sum(len(spans[i]) for i in buffers) <= FEW_SPANS
-    rules = _Rules(places, spans, few=few, budget=budget)
+    compared = {member for i in buffers for member in places.group(i).members}
+    few = len(compared) <= FEW_BUFFERS and sum(len(spans[i]) for i in compared) <= FEW_SPANS
+    rules = _Rules(places, spans, compared, few=few, budget=budget)
     sizes = [buffer.size for buffer in problem.buffers]
     births: dict[int, int] = {}
     """By first member, when each group begins."""
@@ -192,10 +193,12 @@ def _sparing(places: Places, pool: str) -> Preference:
 class _Rules:
     """The rules that all attempts keep."""
 
-    def __init__(self, places: Places, spans: Sequence[Sequence[Interval]], *, few: bool, budget: _Budget) -> None:
+    def __init__(
+        self, places: Places, spans: Sequence[Sequence[Interval]], compared: Set[int], *, few: bool, budget: _Budget
+    ) -> None:
         self.places, self.spans, self.few, self.budget = places, spans, few, budget
         problem, index = places.problem, places.index
-        self.relations = Relations(problem.constraints, index, spans)
+        self.relations = Relations(problem.constraints, index, spans, compared if few else ())
         self.lifetimes = sum(map(len, spans))
         self.walls = {name: merged(pool.reserved) for name, pool in places.pools.items()}
         self.apart: dict[int, list[int]] = {}
