@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or ROOT.parent / "shared" / "corpus")
 
-settings.register_profile("normal", max_examples=25, deadline=None, derandomize=True, database=None)
+settings.register_profile("normal", max_examples=15, deadline=None, derandomize=True, database=None)
 settings.register_profile("brief", settings.get_profile("normal"))
 settings.register_profile(
     "nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

@@ -1,7 +1,8 @@
 """Runs a compiler, unless it has compiled the same before: then its output is taken from the folder in MEMPLAN_COMPILED.
 
 Used as a prefix of the command that CMake runs for each file (CMAKE_CXX_COMPILER_LAUNCHER). "The same" means the compiler, its options, the file, the
-files beside it, and everything in its include folders, at any path. So an installation into a new environment need not compile again.
+sources beside it, and everything in its include folders, at any path; also the sources beside those that the file includes by their whole path, as the files do
+in which CMake gathers several. So an installation into a new environment need not compile again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from pathlib import Path
 
 NAMES_OF_WHAT_IS_MADE = ("-o", "-MF", "-MT", "-MQ")
 INCLUDES = ("-isystem", "-iquote", "-idirafter", "-I")
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 MOST = 400
 """Number of files kept: some builds of all kernels."""
 
@@ -26,6 +29,15 @@ def tree(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*.h*") if path.is_file()):
         digest.update(f"\0{path.relative_to(folder)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def sources(folder: Path) -> str:
+    """A digest of the sources in a folder. What a compiler has made there meanwhile is none."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.suffix in SOURCES):
+        digest.update(f"\0{path.name}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -51,8 +63,11 @@ def describe(command: list[str]) -> tuple[str, Path, Path | None] | None:
             parts += ["-I", tree(Path(word[2:]))]
         elif word == "-c":
             source = Path(next(words))
-            beside = sorted(path for path in source.parent.iterdir() if path.is_file())
-            parts += [source.name, *(path.name + hashlib.sha256(path.read_bytes()).hexdigest() for path in beside)]
+            included = re.findall(r'^#include "(/.+)"', source.read_text(encoding="utf-8"), re.MULTILINE)
+            parts += [
+                source.name,
+                *map(sources, dict.fromkeys([source.parent, *(Path(each).parent for each in included)])),
+            ]
         else:
             parts.append(word)
     depends = Path(made["-MF"]) if "-MF" in made else None

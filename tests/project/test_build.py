@@ -134,6 +134,32 @@ def test_the_distribution_holds_the_packages_and_their_data(pure: Path) -> None:
     assert ask(pure, ours).split()[1] == "optimal"
 
 
+def test_a_source_is_compiled_once_and_again_only_if_it_or_another_changed(tmp_path: Path) -> None:
+    """Also if the compiler writes beside it, and if it includes others by their whole path, as CMake's own sources do."""
+    compiler, beside, apart = tmp_path / "compiler", tmp_path / "gathered", tmp_path / "apart"
+    compiler.write_text(f'#!/bin/sh\necho >>{tmp_path / "log"}\ncp "$2" "$4"\n')
+    compiler.chmod(0o755)
+    beside.mkdir()
+    apart.mkdir()
+    (apart / "part.cpp").write_text('#include "part.h"\n')
+    (apart / "part.h").write_text("int part = 1;\n")
+    source = beside / "all.cxx"
+    source.write_text(f'#include "{apart / "part.cpp"}"\n')
+
+    def compiled(name: str) -> int:
+        """Return how often the compiler has run after this."""
+        command = [sys.executable, str(LAUNCHER), str(compiler), "-c", str(source), "-o", str(beside / name)]
+        subprocess.run(command, env=os.environ | {"MEMPLAN_COMPILED": str(tmp_path / "kept")}, check=True)
+        assert (beside / name).read_bytes() == source.read_bytes()
+        return len((tmp_path / "log").read_text().splitlines())
+
+    assert [compiled("one.o"), compiled("two.o")] == [1, 1]
+    (apart / "part.h").write_text("int part = 2;\n")
+    assert [compiled("one.o"), compiled("two.o")] == [2, 2]
+    (beside / "other.h").write_text("")
+    assert compiled("one.o") == 3
+
+
 def test_the_source_distribution_holds_only_the_sources_of_a_wheel(tmp_path: Path) -> None:
     code = f"from scikit_build_core.build import build_sdist; build_sdist({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)

@@ -22,7 +22,7 @@ from tests.solvers.exact.search.small_instances import KINDS, brute_force, rando
 
 pytestmark = pytest.mark.skipif(Search().unavailable() is not None, reason=f"no search here: {Search().unavailable()}")
 
-CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "3000" if NIGHTLY else "150"))
+CASES = int(os.environ.get("MEMPLAN_SEARCH_CASES", "3000" if NIGHTLY else "75"))
 """The number of random instances of each kind; the environment variable sets more for a long run."""
 
 IS_NATIVE = active().origin is Origin.NATIVE

@@ -18,10 +18,10 @@ def tensors_in_conflict(sizes: Sequence[int]) -> list[BufferInfo]:
 
 
 @pytest.mark.parametrize("pools", [[("m", None)], [("fast", 4000), ("slow", None)]])
-def test_tensors_made_anew_are_those_of_the_call_before(pools: list[tuple[str, int | None]]) -> None:
+def test_tensors_made_anew_are_those_of_the_call_before(pools: list[tuple[str, int | None]], nightly: bool) -> None:
     chance, session = random.Random(4), Session()
     sizes = [16 * chance.randint(1, 20) for _ in range(12)]
-    for _ in range(30):
+    for _ in range(200 if nightly else 12):
         sizes[chance.randrange(len(sizes))] = 16 * chance.randint(1, 20)
         if chance.random() < 0.2:
             sizes = sizes[:-1] if chance.random() < 0.5 else [*sizes, 64]
