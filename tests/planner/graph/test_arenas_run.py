@@ -25,7 +25,7 @@ from tests.planner.graph.values import Answer, Values
 from tests.small.strategies import NIGHTLY
 
 K = OperatorKind
-RUNS = 10000 if NIGHTLY else 130
+RUNS = 10000 if NIGHTLY else 80
 POOLS = ((Pool("sram"),), (Pool("sram", alignment=4),), (Pool("tcm", 48), Pool("sram", None, cost=4)))
 
 

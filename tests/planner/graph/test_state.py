@@ -24,7 +24,7 @@ from tests.planner.graph.test_arenas_run import require_right, solve
 from tests.small.strategies import NIGHTLY
 
 K = OperatorKind
-RUNS = 2400 if NIGHTLY else 100
+RUNS = 2400 if NIGHTLY else 60
 POOL = (Pool("sram"),)
 
 

@@ -16,7 +16,7 @@ import pytest
 from planner import Options, plan, read_problem, verify
 from tests.small.strategies import NIGHTLY
 
-RUNS = 20000 if NIGHTLY else 200
+RUNS = 20000 if NIGHTLY else 120
 SIZES = (1, 2, 3, 4, 6, 8)
 
 

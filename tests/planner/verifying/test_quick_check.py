@@ -22,7 +22,7 @@ from solvers.model.outcome import Proof
 from tests.small.strategies import NIGHTLY
 
 OPTIONS = Options(time_limit=None, work_limit=100_000, workers=1)
-FAULTS = 600 if NIGHTLY else 60
+FAULTS = 600 if NIGHTLY else 40
 """The number of faults made in each plan."""
 
 

@@ -19,7 +19,7 @@ from tests.small.strategies import NIGHTLY
 WIDE = {"n": (1, 1 << 20), "m": (0, 1 << 20)}
 
 
-@pytest.mark.parametrize("seed", range(2000 if NIGHTLY else 150))
+@pytest.mark.parametrize("seed", range(2000 if NIGHTLY else 80))
 def test_normal_forms_have_the_value_of_the_expression(seed: int) -> None:
     made = parse(made_up(random.Random(seed), 4)[0], NAMES)
     found = alternatives(made, BOX)

@@ -45,7 +45,7 @@ def few_lifetimes_and_sizes(seed: int) -> Instance:
 
 
 def test_optima_and_proofs_agree_with_brute_force() -> None:
-    for seed in range(3000 if NIGHTLY else 150):
+    for seed in range(3000 if NIGHTLY else 80):
         instance = few_lifetimes_and_sizes(seed)
         expected = brute_force(instance)
         outcome = Search().solve(instance, Task(limits=Limits(work=2_000_000), seed=seed), Silent())
