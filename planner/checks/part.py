@@ -26,7 +26,7 @@ class Parts:
     """A problem without its variants, in parts."""
 
     def __init__(self, problem: Problem, examine: Examine) -> None:
-        self._problem, self._examine = replace(problem, variants=None, was=()), examine
+        self._problem, self._examine = replace(problem, variants=None, was=(), steps=()), examine
         self.index = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
         self._fixed = [b.id for b in problem.buffers if b.fixed is not None and b.fixed.offset is not None]
         self._room = MOST_BUFFERS

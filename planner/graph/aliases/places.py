@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import lcm
 
 from ...model.deadline import PREPARING, tick
@@ -13,9 +13,8 @@ from ..running.liveness import Life
 
 FEW = 16
 """Up to this many members of a group are examined one by one."""
-LEAST_BLOCK = 32
-MOST_BLOCKS = 512
-"""The most blocks of ticks."""
+LEAST_BLOCK = 5
+"""Blocks of ticks are 2 to the power of this, or longer."""
 LARGEST_MULTIPLE = 1 << 62
 """Common multiples of alignments beyond this are not kept."""
 THERE_FIRST = (TensorKind.INPUT, TensorKind.MUTABLE)
@@ -27,7 +26,7 @@ class _Group:
     """Tensors that move as one."""
 
     members: list[BufferId]
-    written: list[BufferId]
+    written: dict[BufferId, None]
     """Those into which something new may be written."""
     given: list[BufferId]
     """Those that are there before the first step."""
@@ -37,8 +36,40 @@ class _Group:
     """A common multiple of its members' alignments; 0: it is too large, or some are misaligned."""
     pools: tuple[str, ...] | None
     """The pools that all of them may use; None: any."""
-    by_block: dict[int, list[BufferId]] = field(default_factory=dict)
-    """The members needed in each block of ticks, so that not all have to be examined."""
+    needed: _ByTime | None = None
+    """When its members are needed, if they are not few."""
+
+
+class _ByTime:
+    """Tensors by the time at which they are needed, so that not all have to be examined.
+
+    Each is entered in blocks of ticks that are at least as long as it is needed: two for each time, at most.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, dict[int, list[BufferId]]] = {}
+        """By the length of the blocks, as a power of 2, and by block."""
+
+    def enter(self, tensor: BufferId, spans: Iterable[Interval]) -> None:
+        for start, end in spans:
+            power = max((end - start - 1).bit_length(), LEAST_BLOCK)
+            blocks = self._blocks.setdefault(power, {})
+            for block in {start >> power, (end - 1) >> power}:
+                there = blocks.setdefault(block, [])
+                if not there or there[-1] != tensor:
+                    there.append(tensor)
+
+    def within(self, spans: Iterable[Interval]) -> Collection[BufferId]:
+        """Return those that are needed within the spans, and possibly a few more."""
+        found: dict[BufferId, None] = {}
+        for start, end in spans:
+            for power, blocks in self._blocks.items():
+                first, last = start >> power, (end - 1) >> power
+                some = range(first, last + 1) if last - first < len(blocks) else blocks
+                for block in some:
+                    if first <= block <= last and block in blocks:
+                        found.update(dict.fromkeys(blocks[block]))
+        return found
 
 
 class Places:
@@ -47,8 +78,6 @@ class Places:
     def __init__(self, tensors: Mapping[BufferId, Tensor], lives: Mapping[BufferId, Life]) -> None:
         self.tensor = tensors
         self._lives = lives
-        end = max((life.spans[-1][1] for life in lives.values() if life.spans), default=0)
-        self._block = max(LEAST_BLOCK, end // MOST_BLOCKS)
         self._groups: dict[BufferId, _Group] = {}
         """The groups of requested tensors; most of a large program is never requested."""
         self._offsets: dict[BufferId, int] = {}
@@ -59,7 +88,7 @@ class Places:
         if found is None:
             form = self.tensor[tensor]
             given = [tensor] if form.kind in THERE_FIRST else []
-            found = _Group([tensor], [tensor], given, 0, form.bytes, form.alignment, form.pools)
+            found = _Group([tensor], {tensor: None}, given, 0, form.bytes, form.alignment, form.pools)
             self._groups[tensor] = found
         return found
 
@@ -99,27 +128,22 @@ class Places:
         """Return the members that may be needed within the spans, and possibly a few more."""
         if len(group.members) <= FEW:
             return group.members
-        if not group.by_block:
-            self._enter(group, group.members)
-        blocks = {block for start, end in spans for block in range(start // self._block, (end - 1) // self._block + 1)}
-        return dict.fromkeys(id_ for block in sorted(blocks) for id_ in group.by_block.get(block, ()))
+        if group.needed is None:
+            group.needed = _ByTime()
+            self._enter(group.needed, group.members)
+        return group.needed.within(spans)
 
-    def _enter(self, group: _Group, members: Iterable[BufferId]) -> None:
+    def _enter(self, needed: _ByTime, members: Iterable[BufferId]) -> None:
         for id_ in members:
-            for start, end in self._lives[id_].spans:
-                for block in range(start // self._block, (end - 1) // self._block + 1):
-                    there = group.by_block.setdefault(block, [])
-                    if not there or there[-1] != id_:
-                        there.append(id_)
+            needed.enter(id_, self._lives[id_].spans)
 
     def offset(self, tensor: BufferId, source: BufferId) -> int:
         """Return the tensor's offset from another one of its group."""
         return self._offset(tensor) - self._offset(source)
 
-    def forget_unwritten(self, tensor: BufferId, is_written: Callable[[BufferId], bool]) -> None:
-        """Drop members of its group from `written` that nothing writes to any more."""
-        group = self._group(tensor)
-        group.written = [id_ for id_ in group.written if is_written(id_)]
+    def forget_written(self, tensor: BufferId) -> None:
+        """Nothing writes into this tensor any more."""
+        self._group(tensor).written.pop(tensor, None)
 
     def given_together(self, tensor: BufferId, source: BufferId, offset: int) -> Iterator[tuple[BufferId, BufferId]]:
         """Yield pairs, one of each group, that would share bytes if the tensor lay at the source plus offset, and are there before the first step."""
@@ -228,9 +252,9 @@ class Places:
                 self._offsets[id_] = self._offset(id_) + shift
             self._groups[id_] = larger
         larger.members += smaller.members
-        larger.written += smaller.written
-        if larger.by_block:
-            self._enter(larger, smaller.members)
+        larger.written |= smaller.written
+        if larger.needed is not None:
+            self._enter(larger.needed, smaller.members)
         larger.given += smaller.given
         larger.lowest = min(larger.lowest, smaller.lowest + shift)
         larger.highest = max(larger.highest, smaller.highest + shift)

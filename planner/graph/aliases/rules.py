@@ -189,7 +189,8 @@ def apply(step: Step, facts: Facts, rule: Rule, least: int) -> tuple[Join, ...] 
         if step.kind is not OperatorKind.IN_PLACE:
             for result in step.operator.outputs:
                 facts.writes[result] = _without(facts.writes[result], step.ticks)
-                facts.places.forget_unwritten(result, lambda id_: is_ever_written(id_, facts))
+                if not is_ever_written(result, facts):
+                    facts.places.forget_written(result)
         for tensor, source, offset in found:
             if source in facts.outside:
                 facts.outside.add(tensor)
@@ -229,10 +230,10 @@ def is_ever_written(id_: BufferId, facts: Facts) -> bool:
 
 def _overwritten(joins: Iterable[Join], step: Step, facts: Facts) -> Refusal | None:
     """Return why data would be lost: one of two that would share bytes is written by another step while the other is needed."""
-    places = facts.places
+    places, made = facts.places, frozenset(step.operator.outputs)
 
     def ticks(id_: BufferId) -> tuple[int, ...]:
-        return _without(facts.writes[id_], step.ticks) if id_ in step.operator.outputs else facts.writes[id_]
+        return _without(facts.writes[id_], step.ticks) if id_ in made else facts.writes[id_]
 
     for tensor, source, offset in joins:
         if places.together(tensor, source):

@@ -101,7 +101,8 @@ def _counterexamples(
     problem = places.problem
     budget.spend(len(problem.buffers) * FOR_A_BUFFER // 100)
     spans = [merged(buffer.live or ()) for buffer in problem.buffers]
-    compared = {member for i in buffers for member in places.group(i).members}
+    groups = {places.group(i).members[0]: places.group(i) for i in buffers}
+    compared = {member for group in groups.values() for member in group.members}
     few = len(compared) <= FEW_BUFFERS and sum(len(spans[i]) for i in compared) <= FEW_SPANS
     rules = _Rules(places, spans, compared, few=few, budget=budget)
     sizes = [buffer.size for buffer in problem.buffers]

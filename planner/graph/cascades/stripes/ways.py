@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import mul
 
+from ....model.deadline import PREPARING, look
 from ..demand import Flow
 from ..work import Cycles
 from .cutting import Cutting, cuts, stripes_in
@@ -52,6 +53,7 @@ class Ways:
 
     def _note(self, groups: Iterable[Group]) -> None:
         for group in groups:
+            look(PREPARING)
             if group.stripes is None or group.first < group.last:
                 self.groups.setdefault((group.first, group.last), []).append(group)
 
