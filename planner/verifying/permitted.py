@@ -59,6 +59,21 @@ class Permitted:
             for i in np.flatnonzero(~self.may_share(*np.array(some).T)).tolist():
                 yield some[i]
 
+    def clashes(self, pieces: Pieces) -> Iterator[tuple[int, int]]:
+        """Yield the pairs that overlap and may not, some perhaps several times. What is of one group is not compared with itself."""
+        grouped = self._group[pieces.owner.astype(np.int64)]
+        if len(np.unique(grouped)) == len(np.unique(pieces.owner)):
+            yield from self.others(meetings(pieces))
+            return
+        order = np.argsort(grouped, kind="stable")
+        numbers, begins = np.unique(grouped[order], return_index=True)
+        parts = dict(zip(numbers.tolist(), np.split(order, begins[1:]), strict=True))
+        seen = set[tuple[int, int]]()
+        for pair in meetings(self._outlines(pieces)):
+            if pair not in seen:
+                seen.add(pair)
+                yield from self.others(_between(*(_only(pieces, parts[each]) for each in pair)))
+
     def are_apart(self, pieces: Pieces) -> bool:
         """Return True if no two pieces overlap that may not: each colour is checked together with what has none. False as well if there are too many colours."""
         owner = pieces.owner.astype(np.int64)
@@ -100,6 +115,16 @@ def _disjoint(several: list[Rectangle]) -> Iterable[Rectangle]:
         for begin, stop in pairwise(moments)
         for low, high in merged([(low, high) for low, high, start, end in several if start <= begin and stop <= end])
     ]
+
+
+def _between(one: Pieces, other: Pieces) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of owners, one of each, whose pieces overlap in address and time, lower number first."""
+    few, many = sorted((one, other), key=len)
+    for low, high, start, end, mine in few.rows():
+        look(VERIFYING)
+        met = (many.low < high) & (many.high > low) & (many.start < end) & (many.end > start)
+        for theirs in many.owner[met].tolist():
+            yield (mine, theirs) if mine < theirs else (theirs, mine)
 
 
 def numbers_of(index: Mapping[BufferId, int], pairs: Sequence[tuple[BufferId, BufferId]]) -> tuple[Integers, Integers]:

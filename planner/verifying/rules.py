@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array, meetings
+from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array
 from ..model.columns import ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
@@ -40,7 +40,7 @@ def _check_overlaps(
         if permitted.any and (all_apart(here, permitted.may_share) or permitted.are_apart(here)):
             continue
         seen: set[tuple[int, int]] = set()
-        for pair in permitted.others(meetings(here)):
+        for pair in permitted.clashes(here):
             if pair in seen:
                 continue
             if report.is_full(FindingKind.OVERLAP):
