@@ -1,9 +1,10 @@
-"""Measures what it takes to plan problems in which one or two lists are long, each in a process of its own.
+"""Measures what it takes to plan problems and programs in which one or two lists are long, each in a process of its own.
 
     python -m tests.property.growth COUNT SECONDS [NAME ...]
 
 plans every problem with lists of COUNT and a time limit of SECONDS, and prints a line of JSON for each. NAME is a list
-(`pools`), two lists (`pools*buffers`), `"share buffers"` to share storage objects, `pairs` for every pair of lists, or
+(`pools`), two lists (`pools*buffers`), `"share buffers"` to share storage objects, `"program chain"` for a program,
+network or trace of tests/property/long_programs.py, `programs` for all of these, `pairs` for every pair of lists, or
 `pairs/N` for N random pairs. SECONDS may be `2+60`: 2 seconds, and 60 microseconds for each entry. The figure that
 counts is the processor's time (`processor`); the time by the clock on the wall stands beside it (`wall`).
 """
@@ -30,6 +31,7 @@ from solvers.sandbox import launcher
 from solvers.sandbox.messages import Message
 from solvers.sandbox.remote import Remote
 from tests.property.long_lists import LISTS, entries, pairs, problem
+from tests.property.long_programs import EVERY_PROGRAM, program
 from tests.running.forked import TOLD, fork_server, usual_parent
 
 if TYPE_CHECKING:
@@ -62,9 +64,8 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
         sandbox.run = _declined
         with os.fdopen(theirs, "wb") as answer:
             try:
-                kind, _, lists = name.rpartition(" ")
-                deed = _shared if kind == "share" else _planned
-                answer.write(json.dumps(deed(problem(lists, count), seconds)).encode())
+                deed = _shared if name.startswith("share ") else _planned
+                answer.write(json.dumps(deed(_document(name, count), seconds)).encode())
             except BaseException as error:  # noqa: BLE001 - any error is an answer
                 answer.write(json.dumps({"status": f"{type(error).__name__}: {error}"[:300]}).encode())
         os._exit(0)
@@ -73,6 +74,16 @@ def measure(name: str, count: int, seconds: float) -> dict[str, Any]:
         figures = json.loads(answer.read() or b'{"status": "died"}')
     os.waitpid(child, 0)
     return {"name": name, "count": count, "limit": seconds, **figures}
+
+
+def _document(name: str, count: int) -> bytes:
+    kind, _, lists = name.rpartition(" ")
+    return program(lists, count) if kind == "program" else problem(lists, count)
+
+
+def _entries(data: bytes) -> int:
+    """Return the number of lines, and of entries in all their lists."""
+    return sum(1 + entries(json.loads(line)) for line in data.splitlines())
 
 
 def _clock() -> Callable[[], float]:
@@ -112,10 +123,13 @@ def _declined(solver: str, instance: Instance, task: Task, control: Control) -> 
 
 def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     from planner import Options, plan, read_problem, verify, write_plan
+    from planner.verifying.arguments.counterexamples import entries as entries_of_problem
 
     def work(begun: float, figures: dict[str, Any]) -> tuple[Problem, Plan]:
         with time_limit(seconds, begun):
             given, _ = read_problem(data)
+        if given.variants is not None:  # a network's stripes and tiles are many more than its layers
+            figures["entries"] = max(figures["entries"], entries_of_problem(given))
         made = plan(given, Options(time_limit=seconds, workers=1), begun=begun)
         figures |= {"value": made.objective.value, "bound": made.objective.bound, "written": len(write_plan(made))}
         if made.shortage is not None:
@@ -125,7 +139,7 @@ def _planned(data: bytes, seconds: float) -> dict[str, Any]:
     def look(given: Problem, made: Plan) -> dict[str, Any]:
         return {"valid": not verify(given, made), "looking": _looked_at(given, made)}
 
-    return _timed(data, entries(json.loads(data)), work, look)
+    return _timed(data, _entries(data), work, look)
 
 
 def _shared(data: bytes, seconds: float) -> dict[str, Any]:
@@ -213,6 +227,8 @@ def _looked_at(given: Problem, made: Plan) -> dict[str, float]:
 
 
 def _wanted(names: list[str]) -> list[str]:
+    if names == ["programs"]:
+        return EVERY_PROGRAM
     if not names or not names[0].startswith("pairs"):
         return names or [*LISTS]
     every, drawn = pairs(), names[0].partition("/")[2]
@@ -225,6 +241,6 @@ if __name__ == "__main__":
     for wanted in _wanted(sys.argv[3:]):
         limit = float(base)
         if per_entry:
-            limit += float(per_entry) * 1e-6 * entries(json.loads(problem(wanted.rpartition(" ")[2], length)))
+            limit += float(per_entry) * 1e-6 * _entries(_document(wanted, length))
         sys.stdout.write(json.dumps(measure(wanted, length, limit)) + "\n")
         sys.stdout.flush()

@@ -18,6 +18,7 @@ import pytest
 from planner.formats.memplan.schema import problem_schema
 from planner.planning.placing.pipeline import UNPROVEN
 from tests.property.long_lists import LISTS, pairs, problem
+from tests.property.long_programs import EVERY_PROGRAM
 from tests.running.forked import TOLD, usual_parent
 
 GRACE_SECONDS = 0.5
@@ -166,6 +167,21 @@ def test_long_lists_are_read_in_time(nightly: bool) -> None:
         assert grown(pairs(), 10_000, f"1+{MICROSECONDS_PER_ENTRY}") == []
     else:
         assert grown([*names, *SOME_PAIRS], 600, "0.1", more=MORE) == []
+
+
+def test_long_programs_are_read_in_time(nightly: bool) -> None:
+    """A network of some hundred layers has as many stripes and tiles as are looked at, which takes seconds."""
+    cut = [name for name in EVERY_PROGRAM if name.endswith(("layers", "blocks", "tiles"))]
+    others = [name for name in EVERY_PROGRAM if name not in cut]
+    if nightly:
+        assert grown(others, 10_000, f"1+{MICROSECONDS_PER_ENTRY}") == []
+        assert grown(others, 2000, "0.1", may_be_late=True) == []
+        assert grown(["program joined"], 50_000, f"1+{MICROSECONDS_PER_ENTRY}") == []
+        assert grown(cut, 500, "20") == []
+    else:
+        assert grown(others, 200, "0.1", more=MORE) == []
+        assert grown(["program slices", "program loops"], 4000, f"1+{MICROSECONDS_PER_ENTRY}") == []
+    assert grown(cut, 200, "0.1", may_be_late=True) == []
 
 
 @pytest.mark.parametrize("seconds", ["1", "3"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...checks.report import Report, bad_input, quoted
 from ...facts.names import Names
+from ...model.deadline import PREPARING, look
 from ...model.errors import Code
 from ...model.problem import (
     MAX_ADDRESS,
@@ -103,6 +104,7 @@ def _tilings(flow: Flow, options: TileOptions) -> Iterator[Sequence[Tiling]]:
     inputs = sum(len(step.operator.inputs) for step in flow.steps)
     most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)
     for s in range(len(flow.steps)):
+        look(PREPARING)
         yield tilings(flow, s, len(options.levels), options.blocks, cycles, most)
 
 
