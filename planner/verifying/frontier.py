@@ -16,8 +16,8 @@ from ..model.plan import ChoiceGoal, Frontier, PlanStatus
 from ..model.problem import Problem
 from .arguments.no_choice import is_said
 from .findings import FindingKind, PlanFindings, VerifyFinding
-from .other_choices import simple_points
-from .verify import verify
+from .other_choices import SimplePoints
+from .verify import Verification
 
 VERIFYING = "verifying the frontier"
 ROUNDING = Fraction(1, 1 << 40)
@@ -33,8 +33,9 @@ def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int | None 
     digest = digest_of(problem)
     if frontier.problem_digest != digest:
         report.add(FindingKind.WRONG_DIGEST, "the frontier is of another problem: the digests differ")
+    points = SimplePoints(problem, effort, plans=max(len(frontier.points), 1))
     for number, plan in enumerate(in_time(frontier.points, VERIFYING), 1):
-        found = verify(problem, plan, digest)
+        found = Verification(problem, plan, digest, points=points).findings()
         report.extend(replace(each, message=f"point {number}: {each.message}") for each in found)
     report.extend(_check_points(frontier))
     report.extend(_check_whole(frontier))
@@ -43,7 +44,7 @@ def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int | None 
     if frontier.missing is not None and len(problem.pools) == 1 and not is_said(frontier.missing, known):
         report.add(FindingKind.WRONG_SHORTAGE, "what is missing is no sentence that says why no choice fits")
     if problem.variants is not None:
-        report.extend(_check_against_simple_points(problem, frontier, effort))
+        report.extend(_check_against_simple_points(frontier, points))
     return tuple(report.listed)
 
 
@@ -93,12 +94,12 @@ def _check_whole(frontier: Frontier) -> Iterator[VerifyFinding]:
         yield _wrong(f"the frontier has no points of which it could leave out {frontier.within}")
 
 
-def _check_against_simple_points(problem: Problem, frontier: Frontier, effort: int | None) -> Iterator[VerifyFinding]:
+def _check_against_simple_points(frontier: Frontier, tried: SimplePoints) -> Iterator[VerifyFinding]:
     """Return claims about all choices that a simple plan of one refutes."""
     if not (frontier.is_complete or frontier.is_infeasible or frontier.within is not None):
         return
     most = frontier.most_cost
-    points = [each for each in sorted(simple_points(problem, effort)) if most is None or each.cost <= most]
+    points = [each for each in sorted(tried.about()) if most is None or each.cost <= most]
     if frontier.is_infeasible and points:
         text = f"nothing is to fit, but there is a choice that costs {points[0].cost} and fits"
         yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)

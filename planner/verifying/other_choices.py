@@ -36,6 +36,8 @@ MOST_CHOICES = 64
 """The most choices that are placed."""
 FOR_EACH = 25_000
 """What is counted for each entry of a problem with one choice, so that fewer are placed of long problems."""
+FOR_SEVERAL = 4
+"""How many times as much is tried for all plans of a frontier as for one plan."""
 
 
 class SimplePoint(NamedTuple):
@@ -48,30 +50,46 @@ class SimplePoint(NamedTuple):
     """The sum of peaks."""
 
 
-def simple_points(problem: Problem, effort: int | None, own: Choice | None = None) -> frozenset[SimplePoint]:
-    """Return what simple plans of some choices cost and need."""
-    variants, found = problem.variants, set[SimplePoint]()
-    assert variants is not None
-    if effort is None:
-        effort = usual_effort(problem)
-    if effort <= BRIEF:
-        return frozenset()  # whoever makes plans has tried more
-    left = effort
-    for choice in _some_choices(problem, own):
-        look(VERIFYING)
-        cost = weighted_cost(variants, costs_of_choice(variants, choice))
-        chosen = with_choice(problem, choice)
-        share = max(effort // MOST_CHOICES, FOR_EACH * entries(chosen))
-        left -= share
-        if left < 0:
-            break
+class SimplePoints:
+    """What simple plans of some choices cost and need. Each choice is tried once, whichever plan it is tried for."""
+
+    def __init__(self, problem: Problem, effort: int | None, *, plans: int = 1) -> None:
+        """Of several plans, FOR_SEVERAL times as much is tried in all, and for each its own choice."""
+        self._problem = problem
+        self._effort = usual_effort(problem) if effort is None else effort
+        self._for_a_plan = self._effort if plans == 1 else FOR_SEVERAL * self._effort // plans
+        self._tried = set[Choice]()
+        self._found = set[SimplePoint]()
+
+    def about(self, own: Choice | None = None) -> frozenset[SimplePoint]:
+        """Try choices near this one, and the smallest and cheapest; return what those tried so far cost and need."""
+        if self._effort <= BRIEF:
+            return frozenset()  # whoever makes plans has tried more
+        left = self._for_a_plan
+        for choice in _some_choices(self._problem, own):
+            if choice in self._tried:
+                continue
+            look(VERIFYING)
+            chosen = with_choice(self._problem, choice)
+            share = max(self._effort // MOST_CHOICES, FOR_EACH * entries(chosen))
+            if left < share and (left < self._for_a_plan or choice != own):
+                break
+            left -= share
+            self._tried.add(choice)
+            self._try(choice, chosen, share)
+        return frozenset(self._found)
+
+    def _try(self, choice: Choice, chosen: Problem, effort: int) -> None:
         if check(chosen):
-            continue  # what was chosen contradicts itself
+            return  # what was chosen contradicts itself
+        variants = self._problem.variants
+        assert variants is not None
+        cost = weighted_cost(variants, costs_of_choice(variants, choice))
         chosen = spell_out_constants(chosen)
-        for where in simple_plans(Places(chosen), effort=share):
+        for where in simple_plans(Places(chosen), effort=effort):
             peaks = peaks_of(chosen, placed_buffers(chosen, where))
-            found.add(SimplePoint(cost, term_value(chosen, where, peaks, chosen.terms[0]), sum(peaks.values())))
-    return frozenset(found)
+            value = term_value(chosen, where, peaks, chosen.terms[0])
+            self._found.add(SimplePoint(cost, value, sum(peaks.values())))
 
 
 def _some_choices(problem: Problem, own: Choice | None) -> Iterator[Choice]:
@@ -101,13 +119,13 @@ def _is_allowed(variants: Variants, choice: Choice) -> bool:
     return next(broken_rules(variants, choice), None) is None
 
 
-def check_other_choices(problem: Problem, plan: Plan, effort: int | None) -> Iterator[VerifyFinding]:
+def check_other_choices(problem: Problem, plan: Plan, points: SimplePoints) -> Iterator[VerifyFinding]:
     """Return claims about all choices that a simple plan of one refutes."""
     choice, value = plan.choice, plan.objective.value
     if choice is None or value is None:
         return
-    points = simple_points(problem, effort, choice_of(problem, plan))
-    allowed = [each for each in points if choice.most_cost is None or each.cost <= choice.most_cost]
+    tried = points.about(choice_of(problem, plan))
+    allowed = [each for each in tried if choice.most_cost is None or each.cost <= choice.most_cost]
     most = choice.most_cost if choice.goal is ChoiceGoal.SIZE else choice.cost
     of_no_more_cost = [each for each in allowed if most is None or each.cost <= most]
     least = min(of_no_more_cost, key=lambda each: each.value, default=None)
@@ -153,7 +171,7 @@ def check_no_choice(problem: Problem, plan: Plan, effort: int | None) -> Iterato
         return
     most = None if plan.shortage is None else plan.shortage.most_cost
     if plan.status is PlanStatus.INFEASIBLE:
-        cheap = [each for each in simple_points(problem, effort) if most is None or each.cost <= most]
+        cheap = [each for each in SimplePoints(problem, effort).about() if most is None or each.cost <= most]
         if cheap:
             text = f"the status is infeasible, but there is a choice that costs {min(cheap).cost} and fits"
             yield VerifyFinding(FindingKind.UNPROVEN_INFEASIBILITY, text)
@@ -169,7 +187,7 @@ def _bounds_without_plan(problem: Problem, plan: Plan, most: int | None, effort:
     greatest = max(bound for _, bound in claims)
     if greatest and plan.status is PlanStatus.INFEASIBLE:
         free = replace(problem, pools=tuple(replace(pool, size=None) for pool in problem.pools))
-        peaks = [each for each in simple_points(free, effort) if most is None or each.cost <= most]
+        peaks = [each for each in SimplePoints(free, effort).about() if most is None or each.cost <= most]
         least = min(peaks, key=lambda each: each.peak, default=None)
         if least is not None and greatest > least.peak:
             yield _beaten(f"the bound is {greatest}", least)

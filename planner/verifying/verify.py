@@ -6,6 +6,7 @@ It does not know how plans are made: it reads only the user's Problem and the Pl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..facts.constants import spell_out_constants
 from ..facts.digest import digest as digest_of
@@ -29,6 +30,9 @@ from .placements import PlacedBuffers, placed_buffers
 from .rules import check_placements
 from .simple_plans import check_against_simple_plans
 
+if TYPE_CHECKING:
+    from .other_choices import SimplePoints
+
 
 def verify(
     problem: Problem, plan: Plan, digest: str | None = None, *, effort: int | None = None
@@ -44,9 +48,17 @@ def verify(
 class Verification:
     """The verification of one plan. If time ends it among the proofs, the placements can still be trusted: they were checked before."""
 
-    def __init__(self, problem: Problem, plan: Plan, digest: str | None = None, *, effort: int | None = None) -> None:
-        """Takes what `verify` does."""
-        self._problem, self._plan, self._effort = problem, plan, effort
+    def __init__(
+        self,
+        problem: Problem,
+        plan: Plan,
+        digest: str | None = None,
+        *,
+        effort: int | None = None,
+        points: SimplePoints | None = None,
+    ) -> None:
+        """Takes what `verify` does; several plans may share `points`."""
+        self._problem, self._plan, self._effort, self._points = problem, plan, effort, points
         self._digest = digest_of(problem) if digest is None else digest
         is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
         is_plain = isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1
@@ -67,12 +79,13 @@ class Verification:
             report.extend(check_choice(problem, plan))
             if report.listed:  # without a valid choice, the buffers to place are unknown
                 return tuple(report.listed)
-            from .other_choices import check_no_choice, check_other_choices
+            from .other_choices import SimplePoints, check_no_choice, check_other_choices
 
             if not plan.status.has_plan:
                 report.extend(check_no_choice(problem, plan, effort))
                 return tuple(report.listed)
-            report.extend(check_other_choices(problem, plan, effort))
+            points = self._points or SimplePoints(problem, effort)
+            report.extend(check_other_choices(problem, plan, points))
             problem = as_chosen(problem, plan)
         problem = spell_out_constants(problem)
         look(VERIFYING)

@@ -179,7 +179,7 @@ def test_long_programs_are_read_in_time(nightly: bool) -> None:
         assert grown(["program joined"], 50_000, f"1+{MICROSECONDS_PER_ENTRY}") == []
         assert grown(cut, 500, "20") == []
     else:
-        assert grown(others, 200, "0.1", more=MORE) == []
+        assert grown(others[::3], 200, "0.1", more=MORE) == []
         assert grown(["program slices", "program loops"], 4000, f"1+{MICROSECONDS_PER_ENTRY}") == []
     assert grown(cut, 200, "0.1", may_be_late=True) == []
 

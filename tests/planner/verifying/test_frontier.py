@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from planner.facts.plain_choices import Choice
+from planner.facts.possible_places import Places
+from planner.facts.variants import choice_of
 from planner.formats import read_frontier, write_frontier
 from planner.generate import Request, generate
 from planner.model.errors import BadInput
-from planner.model.plan import Frontier, PlanStatus
+from planner.model.plan import Frontier, Placement, PlanStatus
+from planner.model.problem import Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
+from planner.verifying import other_choices
 from planner.verifying.findings import FindingKind
 from planner.verifying.frontier import verify_frontier
+from planner.verifying.other_choices import MOST_CHOICES, SimplePoints
+from planner.verifying.simple_plans import simple_plans
 from solvers.model.errors import StopReason
 
 PROBLEM = generate("variants", Request(8, 1, parameters={"groups": 3, "alternatives": 2}))
@@ -37,6 +46,31 @@ def test_a_found_frontier_passes_verification(found: Frontier) -> None:
     with pytest.raises(BadInput) as caught:
         read_frontier(write_frontier(found, list(files)[: len(found.points)]))
     assert caught.value.findings[0].pointer == "/points/0/plan"
+
+
+def test_each_choice_is_tried_once_for_all_points(found: Frontier, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Problem] = []
+
+    def noted(places: Places, **more: Any) -> Iterator[Sequence[Placement | None]]:
+        tried.append(places.problem)
+        return simple_plans(places, **more)
+
+    monkeypatch.setattr(other_choices, "simple_plans", noted)
+    assert verify_frontier(PROBLEM, found) == ()
+    assert len(tried) == len({*tried}) == 2**3, "there are two alternatives in each of three groups"
+
+
+def test_of_long_frontiers_each_point_s_own_choice_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many choices as for four plans are tried in all."""
+    problem = generate("variants", Request(20, 1, parameters={"groups": 8, "alternatives": 3}))
+    made = pareto(problem, Options(workers=1))
+    choices: list[Choice] = []
+    monkeypatch.setattr(SimplePoints, "_try", lambda _, choice, *__: choices.append(choice))
+    assert verify_frontier(problem, made) == ()
+    own = {choice_of(problem, plan) for plan in made.points}
+    assert len(own) > 10
+    assert own <= {*choices}
+    assert len(choices) == len({*choices}) <= 5 * MOST_CHOICES
 
 
 def test_changes_to_a_frontier_are_found(found: Frontier) -> None:
