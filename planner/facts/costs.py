@@ -13,6 +13,7 @@ from dataclasses import astuple, fields
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
 from ..model.deadline import PREPARING, in_time
+from ..model.plan import Plan
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
 
 PICOSECONDS = 10**12
@@ -113,3 +114,10 @@ def cost_of_moves(problem: Problem, places: Mapping[BufferId, tuple[str, int]], 
     if moved is Moved.BUFFERS:
         return len(gone)
     return sum(buffer.size for buffer in problem.buffers if buffer.id in gone)
+
+
+def in_late_pools(problem: Problem, made: Plan) -> int:
+    """Return what decides between plans of equal sums of peaks: the sum of peaks, each times its pool's place in the order of preference."""
+    peak = {use.name: use.peak or 0 for use in made.pools}
+    by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
+    return sum(place * peak[pool.name] for place, pool in enumerate(by_rank))

@@ -53,10 +53,10 @@ class Fact:
 
 
 class Facts:
-    """Everything solved so far. `digest` computes the problem's digest for given sizes."""
+    """Everything solved so far. `digest` computes the problem's digest for given sizes, `tie` what decides between plans of equal value."""
 
-    def __init__(self, digest: Callable[[Problem], str]) -> None:
-        self._digest = digest
+    def __init__(self, digest: Callable[[Problem], str], tie: Callable[[Plan], int]) -> None:
+        self._digest, self._tie = digest, tie
         self._facts: list[Fact] = []
         self._least: tuple[str, int] | None = None
         self._is_hopeless = False
@@ -85,7 +85,12 @@ class Facts:
     def best(self, capacity: Capacity) -> Fact | None:
         """Return the best plan that fits; among equals the one for the smallest peaks, then the first."""
         fitting = [f for f in self._facts if f.value is not None and _fits(f, capacity)]
-        return min(fitting, key=lambda f: (f.value, f.sum_of_peaks), default=None)
+        return min(fitting, key=lambda f: (f.value, self._tie(f.plan), f.sum_of_peaks), default=None)
+
+    def may_be_tied(self, best: Fact, capacity: Capacity) -> bool:
+        """True if an equal plan may be preferred to this one: with more memory one is."""
+        larger = [f for f in self._facts if f.value == best.value and holds(f.capacity, capacity)]
+        return any(self._tie(f.plan) < self._tie(best.plan) for f in larger)
 
     def strongest(self, capacity: Capacity) -> Fact | None:
         """Return the fact that proves most."""

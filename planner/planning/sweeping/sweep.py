@@ -12,11 +12,12 @@ from typing import TypeAlias
 from solvers.model.instance import Term
 
 from ...checks import require_sound
+from ...facts.costs import in_late_pools
 from ...facts.digest import digest, digest_for_sizes
 from ...facts.sweep import VERIFYING
 from ...model.deadline import OutOfTime, finish, look, time_limit
 from ...model.plan import ChoiceGoal, Plan, PlanStatus
-from ...model.problem import Problem
+from ...model.problem import DEFAULT_TERMS, Problem
 from ...model.versions import cores
 from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
@@ -120,7 +121,7 @@ class _Run:
         self._options = replace(
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
         )
-        self._facts = Facts(digest_for_sizes(problem))
+        self._facts = Facts(digest_for_sizes(problem), self._tie)
         self._own: dict[int, Plan | None] = {}
         """Results of configurations that were solved themselves; None if, for example, a fixed buffer no longer has room."""
         self._carried: dict[int, Plan] = {}
@@ -273,11 +274,18 @@ class _Run:
         best, strongest = self._facts.best(capacity), self._facts.strongest(capacity)
         if best is None or strongest is None or best.value != strongest.bound:
             return False
+        if self._facts.may_be_tied(best, capacity):
+            return False
         carried = self._facts.carried(capacity, self.problem_of(index))
         if carried is None or carried.status is not PlanStatus.OPTIMAL:
             return False
         self._carried[index] = carried
         return True
+
+    def _tie(self, made: Plan) -> int:
+        """Return what decides between plans of equal value: of several memories the faster ones are used first."""
+        is_decided = self._problem.variants is not None or self._problem.terms != DEFAULT_TERMS
+        return 0 if is_decided else in_late_pools(self._problem, made)
 
     def _is_refuted(self, index: int) -> bool:
         """True if it is proven without a plan of this configuration that nothing fits."""

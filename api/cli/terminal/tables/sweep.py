@@ -34,24 +34,29 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
     console.print(table, crop=False)
     if len(shown) > rows:
         console.print(f"{grouped(len(shown) - rows)} more rows; --json lists all")
+    count, solved = len(sweep.points), sum(point.solved for point in sweep.points)
     console.print(
-        f"{grouped(len(sweep.points))} configurations, {grouped(sum(p.solved for p in sweep.points))} of them solved, in {sweep.seconds:.1f} s"
+        f"{grouped(count)} configuration{'' if count == 1 else 's'}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s"
     )
     if sweep.smallest is not None:
         console.print(_smallest(sweep.smallest))
 
 
 def _changes(points: Sequence[SweepPoint]) -> Iterable[tuple[SweepPoint, SweepPoint | None]]:
-    """Return the points better than the size before, and the first and last of each row."""
+    """Return the points other than the size before, and the first and last of each row."""
     pool = [*points[0].capacity][-1]
     before: SweepPoint | None = None
     for place, point in enumerate(points):
         if before is not None and point.capacity[pool] <= before.capacity[pool]:
             before = None
         ends = place + 1 == len(points) or points[place + 1].capacity[pool] <= point.capacity[pool]
-        if before is None or ends or (point.status, point.value) != (before.status, before.value):
+        if before is None or ends or _figures(point) != _figures(before):
             yield point, before
         before = point
+
+
+def _figures(point: SweepPoint) -> tuple[object, ...]:
+    return point.status, point.value, point.access_cost, point.spilled_bytes
 
 
 def _says_more(sweep: Sweep, name: str) -> bool:

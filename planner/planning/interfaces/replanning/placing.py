@@ -16,6 +16,7 @@ from solvers.kernels.interface import TooLarge
 from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Term
 
+from ....facts.costs import in_late_pools
 from ....facts.digest import digest
 from ....model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
 from ....model.problem import Problem
@@ -60,7 +61,7 @@ def placed_again(problem: Problem, before: Plan, seed: int) -> Plan | None:
         offset[here.blocks] = placed
         solver = way if way == SEARCHING else solver
     made = _plan(blocks, offset, certificates, seed, begun, solver)
-    return None if together is not None and _tie(problem, made) > _tie(problem, before) else made
+    return None if together is not None and in_late_pools(problem, made) > in_late_pools(problem, before) else made
 
 
 def _placed(here: InPool, least: PlanCertificate, bounds: Bounds | None) -> tuple[Ints | None, PlanCertificate, str]:
@@ -150,10 +151,3 @@ def _plan(
         certificates=tuple(certificates),
         run=Run(round(time.monotonic() - begun, 6), (), machine()),
     )
-
-
-def _tie(problem: Problem, made: Plan) -> int:
-    """Return what decides between plans of equal sums of peaks: less in the pools that should be used last."""
-    peak = {use.name: use.peak or 0 for use in made.pools}
-    by_rank = sorted(problem.pools, key=lambda pool: pool.rank)
-    return sum(place * peak[pool.name] for place, pool in enumerate(by_rank))

@@ -45,7 +45,7 @@ def test_a_search_of_a_later_term_says_nothing_of_plans_whose_earlier_terms_are_
     best, proof = plan_of(small, (None, None)), plan_of(PROBLEM, (0, 8), search)
     assert [term.value for term in best.objective.terms] == [2, 4]
     assert [term.value for term in proof.objective.terms] == [1, 8]
-    facts = Facts(digest)
+    facts = Facts(digest, lambda _: 0)
     facts.add(Fact({"fast": 0}, best))
     facts.add(Fact({"fast": 4}, proof))
     carried = facts.carried({"fast": 0}, small)

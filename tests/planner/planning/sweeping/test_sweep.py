@@ -92,6 +92,18 @@ def test_sizes_settled_by_another_are_not_solved_again() -> None:
     assert {p.status.has_plan for p in found.points if p.capacity["arena"] >= (found.smallest.capacity or 0)} == {True}
 
 
+def test_of_equal_plans_each_size_gets_that_of_a_plan_of_its_own() -> None:
+    """The sum of peaks is 4 000 whatever the fast memory holds; what it holds decides, as in a plan."""
+    buffers = (Buffer("a", 3_000, 1, ((0, 2),)), Buffer("b", 1_000, 1, ((1, 3),)), Buffer("c", 3_000, 1, ((3, 5),)))
+    problem = Problem(buffers, (Pool("sram"), Pool("dram", rank=1)))
+    sizes = capacity_range(0, 4_000, 500)
+    found = sweep(problem, {"sram": sizes}, OPTIONS)
+    own = [plan(with_capacity(problem, {"sram": size}), OPTIONS) for size in sizes]
+    assert [point.peaks for point in found.points] == [{use.name: use.peak for use in each.pools} for each in own]
+    assert {point.value for point in found.points} == {(4_000,)}
+    assert len({point.spilled_bytes for point in found.points}) > 2
+
+
 def without_the_clock(found: Sweep) -> Sweep:
     def timeless(plan: object) -> object:
         return None if plan is None else replace(plan, run=None)  # type: ignore[type-var]

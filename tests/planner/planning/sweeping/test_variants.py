@@ -188,7 +188,7 @@ def test_the_least_memory_beside_a_small_memory_is_not_claimed_beside_a_large_on
     best, proof = plan(small, speed), plan(large, speed)
     assert best.status is PlanStatus.OPTIMAL
     assert (best.objective.bound or 0) > (proof.objective.value or 0)
-    facts = Facts(digest)
+    facts = Facts(digest, lambda _: 0)
     facts.add(Fact({"p": 2}, best))
     facts.add(Fact({"p": 8}, replace(proof, status=PlanStatus.UNKNOWN, placements=())))
     carried = facts.carried({"p": 8}, large)
