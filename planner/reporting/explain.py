@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
@@ -18,12 +18,12 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     """Return lines that say why the plan's peak cannot be lower, or how much lower it could be; one per argument."""
     problem = as_chosen(problem, plan)
     # If a search found no room at all, the shortage tells it.
-    kept = (c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH)
+    kept = [c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH]
     size = {buffer.id: buffer.size for buffer in problem.buffers}
     first = plan.objective.terms[0].name if plan.objective.terms else Term.SUM_OF_PEAKS
-    lines = [_in_words(size, certificate, first) for certificate in kept]
+    lines = [_in_words(size, certificate, first) for certificate in _strongest(kept, first)]
     if plan.status is PlanStatus.OPTIMAL:
-        lines.append("The plan meets this, so no plan is better.")
+        lines.append(_met(plan.objective))
     elif plan.peak is not None and (first, plan.objective.value) != (Term.SUM_OF_PEAKS, plan.peak):
         lines.append(_of_what_was_minimised(first, plan.objective))
     elif plan.peak is not None:
@@ -33,6 +33,26 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     elif plan.shortage is not None:
         lines.append(f"So nothing fits: {plan.shortage.message}.")
     return "\n".join(lines)
+
+
+def _strongest(certificates: Sequence[PlanCertificate], first_term: Term) -> list[PlanCertificate]:
+    """Return those that no other one exceeds in what both bound."""
+    bounded = [
+        (each.pool, Term.SUM_OF_PEAKS if each.proof is Proof.POOL_SHARING else each.term or first_term)
+        for each in certificates
+    ]
+    most: dict[tuple[str | None, Term], int] = {}
+    for what, certificate in zip(bounded, certificates, strict=True):
+        most[what] = max(most.get(what, 0), certificate.value)
+    return [each for what, each in zip(bounded, certificates, strict=True) if each.value == most[what]]
+
+
+def _met(objective: Objective) -> str:
+    """Return what an optimal plan meets; of peaks alone there is one bound."""
+    names = [_named(term.name) for term in objective.terms]
+    if objective.terms and (len(names) > 1 or objective.terms[0].name is not Term.SUM_OF_PEAKS):
+        return f"The plan meets the bound of the {' and of the '.join(names)}, so no plan is better."
+    return "The plan meets this, so no plan is better."
 
 
 def _of_what_was_minimised(first: Term, objective: Objective) -> str:

@@ -165,6 +165,19 @@ def test_a_bound_that_is_met_is_explained() -> None:
     )
 
 
+def test_weaker_bounds_are_not_told_and_each_term_is_named() -> None:
+    """What holds whatever the access cost is, 4 000, is not what the plan meets."""
+    buffers = (Buffer("a", 3_000, 1, ((0, 2),), reads=1), Buffer("b", 1_000, 1, ((1, 3),), reads=900))
+    problem = Problem(
+        (*buffers, Buffer("c", 3_000, 1, ((3, 5),), reads=100)), (Pool("sram", 3_000), Pool("dram", rank=1))
+    )
+    made = plan(problem, Options(prefer=Preference.SPEED))
+    assert made.status is PlanStatus.OPTIMAL
+    text = explain_bound(problem, made)
+    assert "4000" not in text
+    assert text.endswith("The plan meets the bound of the access cost and of the sum of peaks, so no plan is better.")
+
+
 def test_an_unmet_bound_states_the_possible_saving() -> None:
     roomy = replace(TIGHT, pools=(Pool("sram"),))
     made = plan(roomy, GREEDY)
@@ -175,9 +188,9 @@ def test_an_unmet_bound_states_the_possible_saving() -> None:
 def test_every_kind_of_proof_has_words() -> None:
     certificates = (
         PlanCertificate(Proof.CONFLICT_CLIQUE, 110, "sram", None, ("a", "b")),
-        PlanCertificate(Proof.SINGLE_BLOCK, 60, "sram", None, ("a",)),
+        PlanCertificate(Proof.SINGLE_BLOCK, 110, "sram", None, ("a",)),
         PlanCertificate(Proof.POOL_SHARING, 110, weights=(("sram", 2, 1, 1),)),
-        PlanCertificate(Proof.SEARCH, 111, None, solver="cbc"),
+        PlanCertificate(Proof.SEARCH, 110, None, solver="cbc"),
     )
     lines = explain_bound(TIGHT, replace(optimal_plan(TIGHT), certificates=certificates)).splitlines()
     assert "conflict with each other" in lines[0]

@@ -154,7 +154,10 @@ def _bound(plan: Plan) -> str:
     """Return what is proven of the peak; where something else was minimised, that may be nothing."""
     if plan.peak and not plan.bound:
         return NOTHING_PROVEN
-    return f"{both(plan.bound)}{'   no plan can have a smaller peak' if plan.peak is not None else ''}"
+    if plan.peak is None:
+        return both(plan.bound)
+    is_first = not plan.objective.terms or plan.objective.terms[0].name is Term.SUM_OF_PEAKS
+    return f"{both(plan.bound)}   {'no plan can have a smaller peak' if is_first else 'no plan has a smaller peak, at any cost'}"
 
 
 def print_tables(problem: Problem, plan: Plan, console: Console, below: int) -> None:
