@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from planner.checks.report import printable
 from planner.formats.json.sentences import describe_error
+from planner.formats.tables.problems import FORMATS
 from planner.model.errors import MAX_ECHO, Code, Finding
 from planner.planning.options.options import DECLARED, Options
 
@@ -115,9 +116,20 @@ def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
     for each in errors:
         place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", *SIZES))
         unknown = each["type"] == "extra_forbidden"
-        message = "there is no such option" if unknown else describe_error(each)[2]
+        message = _of_no_option(each["loc"][-1]) if unknown else describe_error(each)[2]
         findings.append(Finding(Code.INVALID_OPTION, pointer_text(root + place), message[:MAX_ECHO]))
     return refused_findings(findings)
+
+
+def _of_no_option(name: object) -> str:
+    """Return what is wrong with an option that does not exist; what a format's reader may be told is no option, but goes with the format."""
+    wanted = str(name).replace("-", "_")
+    for row in FORMATS.values():
+        for setting in row.settings:
+            if setting.name == wanted:
+                value = "=..." if setting.words or setting.metavar else ""
+                return f"there is no such option; it is a setting of a format, and is given with it: ?format={row.name}:{wanted}{value}"
+    return "there is no such option"
 
 
 def pointer_text(pointer: str) -> str:

@@ -158,3 +158,11 @@ def test_an_unknown_solver_is_refused_with_each_known_name_once() -> None:
     known = str(refused.value).rpartition("known are ")[2].split(", ")
     assert sorted(known) == sorted(set(known))
     assert "auto" in known
+
+
+def test_who_gives_a_setting_of_a_format_as_an_option_is_told_where_it_goes() -> None:
+    with pytest.raises(Refusal) as caught:
+        from_body({"in-place": True, "tim_limit": 1})
+    messages = {finding.pointer: finding.message for finding in caught.value.findings}
+    assert messages["/solve/tim_limit"] == "there is no such option"
+    assert messages["/solve/in-place"].endswith("?format=tflite:in_place")
