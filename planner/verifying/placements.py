@@ -154,8 +154,10 @@ def _check(buffer: Buffer, place: Placement, pool: Pool, reserved: tuple[Interva
         room = "addresses" if pool.size is None else f"{pool.size} bytes"
         complain(FindingKind.OUTSIDE_POOL, f"outside the pool's {room}")
     if address % pool.alignment or address % buffer.alignment:
+        asked = [str(buffer.alignment)] if address % buffer.alignment else []
+        asked += [f"the pool's {pool.alignment}"] if address % pool.alignment else []
         above = f" above base {pool.base}" if pool.base else ""
-        complain(FindingKind.MISALIGNED, f"not aligned to {buffer.alignment} and the pool's {pool.alignment}{above}")
+        complain(FindingKind.MISALIGNED, f"not aligned to {' and '.join(asked)}{above}")
     if buffer.pools is not None and pool.name not in buffer.pools:
         complain(FindingKind.WRONG_POOL, "a pool it may not be in")
     fixed = buffer.fixed

@@ -89,6 +89,7 @@ class Verification:
             problem = as_chosen(problem, plan)
         problem = spell_out_constants(problem)
         look(VERIFYING)
+        before = len(report.listed)
         where = _located(problem, plan, report)
         placed = placed_buffers(problem, where)
         look(VERIFYING)
@@ -98,7 +99,8 @@ class Verification:
         if plan.placements and not report.listed:
             self._kept = places, where, placed
         look(VERIFYING)
-        report.extend(check_claims(places, plan, where, placed))
+        keeps_rules = len(report.listed) == before
+        report.extend(check_claims(places, plan, where, placed, keeps_rules=keeps_rules))
         look(VERIFYING)
         report.extend(check_proofs(places, plan))
         look(VERIFYING)

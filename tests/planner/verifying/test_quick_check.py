@@ -331,7 +331,7 @@ def test_a_session_s_variations_are_checked_quickly_and_first_calls_in_full(monk
     session.plan(first, OPTIONS)
     expected = plan(other, OPTIONS)
 
-    def slow(*_: object) -> None:
+    def slow(*_: object, **__: object) -> None:
         pytest.fail("the full verification was asked")
 
     monkeypatch.setattr("planner.verifying.verify.check_claims", slow)

@@ -85,6 +85,20 @@ def test_an_overlap_names_both_buffers_and_their_addresses() -> None:
     assert "'a' at [0, 10) of pool 'only'" in findings[0].message
 
 
+def test_placements_that_break_a_rule_show_nothing_about_certificates() -> None:
+    """84 bytes are live together; that two of them overlap does not make 80 possible."""
+    problem = Problem(
+        (Buffer("image", 64, 1, ((0, 2),)), Buffer("edges", 20, 4, ((1, 3),))), (Pool("arena", None, 16),)
+    )
+    plan = optimal_plan(problem)
+    assert verify(problem, plan) == ()
+    wrong = replace(plan, placements=tuple(replace(p, offset=p.offset and 60) for p in plan.placements))
+    found = {finding.kind: finding.message for finding in verify(problem, wrong)}
+    assert Kind.OVERLAP in found
+    assert found[Kind.MISALIGNED].endswith("not aligned to the pool's 16")
+    assert Kind.WRONG_CERTIFICATE not in found
+
+
 def test_overlaps_are_found_only_within_one_pool() -> None:
     buffers = (*(Buffer(i, 8, 1, ((0, 9),)) for i in range(600)), Buffer("late", 8, 1, ((9, 12),)))
     problem = Problem(buffers, tuple(Pool(f"p{i}", 64, rank=i) for i in range(300)))
