@@ -265,11 +265,11 @@ def _turns(
     if operator.condition is not None:
         condition = functions[operator.condition]
         sample = next(tensor for tensor in (*condition.tensors, *tensors.values()) if tensor.id == condition.outputs[0])
-        truth = _fresh(f"loop{index}.condition", sample, tensors, made)
+        truth = _fresh(f"{name}.condition", sample, tensors, made)
         asked = _workspaces([needs[operator.condition]])
         steps.append(_opaque(f"{name}.condition", (*results, *same), (truth, *changed), asked))
         steps.append(_opaque(None, (truth, *stay), (), ()))
-    next_ = [_fresh(f"loop{index}.next{j}", tensors[id_], tensors, made) for j, id_ in enumerate(results)]
+    next_ = [_fresh(f"{name}.next{j}", tensors[id_], tensors, made) for j, id_ in enumerate(results)]
     turn = _workspaces([needs[operator.functions[0]]])
     steps.append(_opaque(f"{name}.turn", stay, (*next_, *changed), turn))
     steps.append(_opaque(None, (*next_, *stay), (), ()))

@@ -288,7 +288,7 @@ class Arenas:
             self.copy(source, result)
         names = operator.outputs
         following = [
-            self.made(frame, frame.tensors[id_], f"loop{step.index}.next{j}") for j, id_ in enumerate(names[:carried])
+            self.made(frame, frame.tensors[id_], f"{step.name}.next{j}") for j, id_ in enumerate(names[:carried])
         ]
         lengths = [tensors[id_].bytes for id_ in body.inputs[carried : carried + operator.scanned]]
         shapes = [frame.tensors[id_].shape for id_ in names[carried:]]
@@ -308,7 +308,7 @@ class Arenas:
     def asked(self, step: Step, name: str, given: list[Value]) -> bool:
         condition = self.functions[name]
         like = tensors_of(self.program, condition)[condition.outputs[0]]
-        truth = self.made(step.frame, like, f"loop{step.index}.condition")
+        truth = self.made(step.frame, like, f"{step.name}.condition")
         self.call(step.frame, name, f"{step.name}.condition", given, [truth], step.answer)
         self.log.append((name, -1, self.flat(truth)))
         return bool(step.answer() % 4)

@@ -81,6 +81,17 @@ def test_nested_arenas_hold_the_memory_of_their_functions() -> None:
     assert whole.peak <= found.peak
 
 
+def test_what_a_loop_hands_on_is_named_after_it() -> None:
+    body = Function(
+        "body", (Tensor("x", (8,), kind=TensorKind.INPUT), Tensor("y", (8,))), (compute("x", "y"),), ("x",), ("y",)
+    )
+    refine = Operator(K.LOOP, ("x",), ("y",), name="refine", functions=("body",), carried=1)
+    main = Function("main", (Tensor("x", (8,), kind=TensorKind.INPUT), Tensor("y", (8,))), (refine,), ("x",), ("y",))
+    found = nested_plan(Program((body, main), ("main",)), POOL, GraphOptions(), solve)
+    names = {buffer.id for arena in found.arenas for buffer in arena.problem.buffers}
+    assert "refine.next0" in names
+
+
 def test_the_whole_program_at_once_needs_no_more() -> None:
     """Left out are programs that run a function from several places, where its arena may lie elsewhere each time."""
     compared = saved = 0
