@@ -78,9 +78,8 @@ def print_comparison(found: Comparison) -> None:
             sign = ("worse" if change.is_worse else "better") + ("" if change.is_certain else " (perhaps)")
             table.add_row(*map(plain, (sign, change.instance, change.solver, change.seed, change.text)))
         console.print(table)
-        cut = more(len(found.changes))
-        if cut is not None:
-            console.print(plain(cut.replace("-o FILE writes all", "--json prints all")))
+        if cut := more(len(found.changes), whole="--json prints all"):
+            console.print(plain(cut))
     for solver, ratio in found.times.items():
         console.print(plain(f"{solver}: {interval(ratio)}"))
     console.print(plain("worse than before" if found.is_regression else "not worse than before", "bold"))

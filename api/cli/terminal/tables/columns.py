@@ -20,6 +20,8 @@ LONGEST_NAME = 400
 """Names are cut to this before they are measured, whatever the terminal's width."""
 BYTES = " (B)"
 """The end of headings, left out where nothing else helps."""
+WRITTEN_BY_OPTION, WRITTEN = "-o FILE writes all", "the file has all"
+"""Where all rows of a shortened table are."""
 COLUMN_GAP, NARROW_GAP = 3, 2
 """Between columns; and where the terminal is narrow, still more than within a figure."""
 
@@ -32,9 +34,9 @@ def shown_id(identifier: BufferId, *, quoting: bool = True) -> str:
     return f'"{text}"' if not text.strip() or (quoting and text.lstrip("-").isdigit()) else text
 
 
-def more(total: int, rows: int = MAX_ROWS) -> str | None:
-    """Return the line below a shortened table."""
-    return f"… and {grouped(total - rows)} more; -o FILE writes all" if total > rows else None
+def more(total: int, rows: int = MAX_ROWS, whole: str = WRITTEN_BY_OPTION) -> str | None:
+    """Return the line below a shortened table, which says where all rows are."""
+    return f"… and {grouped(total - rows)} more; {whole}" if total > rows else None
 
 
 def rows_for(console: Console, beside: int) -> int:

@@ -18,7 +18,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
 from ..text import both, grouped, percent
-from .columns import LONGEST_NAME, MAX_ROWS, more, new_table, rows_for, shown_id
+from .columns import LONGEST_NAME, MAX_ROWS, WRITTEN, WRITTEN_BY_OPTION, more, new_table, rows_for, shown_id
 from .consoles import STYLES, console_on, plain, word
 from .placements import placements_table, pools_table, shown_placements
 
@@ -70,7 +70,7 @@ def print_report(
 
         print_map(memory_map(problem, plan), console)
     elif plan.placements:
-        print_tables(problem, plan, console, height_of(lines, console) + (written_to is not None))
+        print_tables(problem, plan, console, height_of(lines, console), written_to)
     if explain and plan.status is not PlanStatus.INFEASIBLE:
         for text in explain_bound(problem, plan).splitlines():
             console.print(plain(text))
@@ -160,16 +160,17 @@ def _bound(plan: Plan) -> str:
     return f"{both(plan.bound)}   {'no plan can have a smaller peak' if is_first else 'no plan has a smaller peak, at any cost'}"
 
 
-def print_tables(problem: Problem, plan: Plan, console: Console, below: int) -> None:
-    """Print buffers and pools; so many lines are still to come below."""
-    rows = rows_for(console, 7 + min(len(plan.pools), MAX_ROWS) + below)
+def print_tables(problem: Problem, plan: Plan, console: Console, below: int, written_to: str | None) -> None:
+    """Print buffers and pools; so many lines are still to come below, besides where the plan is written to."""
+    whole = WRITTEN_BY_OPTION if written_to is None else WRITTEN
+    rows = rows_for(console, 7 + min(len(plan.pools), MAX_ROWS) + below + (written_to is not None))
     ordered = shown_placements(plan, problem.pools, rows)
     console.print(placements_table(ordered, problem.pools, console.width), crop=False)
-    if rest := more(len(plan.placements), rows):
+    if rest := more(len(plan.placements), rows, whole):
         console.print(f"{rest}; shown: those at the peak, then the largest")
     console.print()
     console.print(pools_table(plan.pools, console.width), crop=False)
-    if rest := more(len(plan.pools)):
+    if rest := more(len(plan.pools), whole=whole):
         console.print(rest)
     console.print()
 

@@ -13,7 +13,7 @@ from planner.model.problem import BufferId, Problem
 from planner.planning.sharing import Sharing
 
 from ..text import both, grouped, percent, visible
-from .columns import LONGEST_NAME, MAX_ROWS, fill, more, new_table, rows_for, shown_id
+from .columns import LONGEST_NAME, MAX_ROWS, WRITTEN, WRITTEN_BY_OPTION, fill, more, new_table, rows_for, shown_id
 from .consoles import console_on
 from .plan import height_of, print_verdict, verdict
 
@@ -31,7 +31,8 @@ def print_sharing(
         of_pools = (len(sharing.pools) > 1) * (3 + len(sharing.pools))
         rows = rows_for(console, 4 + of_pools + height_of(lines, console) + (written_to is not None))
         console.print(_objects_table(sharing, console.width, rows), crop=False)
-        if rest := more(len(sharing.objects), rows):
+        whole = WRITTEN_BY_OPTION if written_to is None else WRITTEN
+        if rest := more(len(sharing.objects), rows, whole):
             console.print(rest)
         console.print()
         if len(sharing.pools) > 1:
