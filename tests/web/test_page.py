@@ -56,6 +56,19 @@ def test_a_cost_is_labelled_as_one_and_keeps_its_gap(visiting: Visiting) -> None
     expect(rows.filter(has_text="gap").locator("td").nth(1)).to_have_text("0 %")
 
 
+def test_an_objective_and_the_settings_of_a_format_can_be_chosen(visiting: Visiting) -> None:
+    page = visiting().open()
+    page.get_by_text("More options").click()
+    page.select_option("[name=prefer]", "speed")
+    page.fill("[name=format]", "minimalloc:inclusive")
+    page.fill("#text", "id,lower,upper,size\na,0,1,64\nb,1,2,32\n")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    until_planned(page)
+    figures = page.locator(".figures")
+    expect(figures).to_contain_text("access cost (a cost)")
+    expect(figures).to_contain_text("96 B")  # the last time counts as well
+
+
 def test_a_long_run_is_watched_and_stopped(visiting: Visiting) -> None:
     page = visiting().open()
     page.fill("[name=time_limit]", "600")

@@ -146,7 +146,7 @@ export class ProblemForm extends EventTarget {
   // A sweep's sizes may be lists with commas.
   #options(between) {
     const said = new URLSearchParams();
-    for (const field of ["time_limit", "solver", "goal", "seed", "work_limit", "warm"]) {
+    for (const field of ["time_limit", "solver", "goal", "prefer", "format", "seed", "work_limit", "warm"]) {
       const value = this.form.elements[field].value.trim();
       if (value) said.set(field, value);
     }
