@@ -70,6 +70,7 @@ def doctor(*, as_json: bool) -> ExitCode:
         found = plain(check.detail)
         if check.remedy:
             found = Text.assemble(found, "\n→ ", plain(check.remedy))
-        table.add_row(plain(check.name), word("ok" if check.ok else "not ok"), found)
+        state = plain("-") if check.is_absent else word("ok" if check.ok else "not ok")
+        table.add_row(plain(check.name), state, found)
     console_on().print(table)
     return ExitCode.OK if well else ExitCode.FINDINGS

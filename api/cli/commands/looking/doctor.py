@@ -9,8 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from ....process import machine
 
@@ -29,6 +31,31 @@ class Check:
     detail: str
     remedy: str | None = None
     """What to do, if there is anything to do or to gain."""
+    is_absent: bool = False
+    """An extra that is not installed, which is no fault."""
+
+
+class Extra(NamedTuple):
+    """What can be installed besides."""
+
+    title: str
+    module: str
+    distribution: str
+    extra: str
+    purpose: str
+
+
+EXTRAS = (
+    Extra("HiGHS", "highspy", "highspy", "highs", "a solver"),
+    Extra("Typst", "typst", "typst", "pictures", "pictures as PNG and PDF"),
+    Extra("tflite-micro", "tflite_micro", "tflite-micro", "tflm", "running what was planned"),
+    Extra("ExecuTorch", "executorch", "executorch", "executorch", "memory planning in ExecuTorch"),
+    Extra("Procrastinate", "procrastinate", "procrastinate", "postgresql", "several services on one PostgreSQL"),
+    Extra("Dask", "distributed", "distributed", "cluster", "many problems on a cluster"),
+    Extra("omnimalloc", "omnimalloc", "omnimalloc", "peers", "another planner, to compare with"),
+    Extra("Vela", "ethosu", "ethos-u-vela", "peers", "another planner, to compare with"),
+)
+"""As docs/install.md has them."""
 
 
 def run() -> list[Check]:
@@ -42,9 +69,9 @@ def run() -> list[Check]:
         ("OR-Tools", lambda: _library("OR-Tools", "ortools", "memplan")),
         ("PuLP", lambda: _library("PuLP", "pulp", "memplan")),
         ("CBC", _cbc),
-        ("HiGHS", _highs),
         ("cores", _cores),
         ("memory", _memory),
+        *((each.title, partial(_extra, each)) for each in EXTRAS),
     )
     return [_guarded(name, probe) for name, probe in probes]
 
@@ -98,9 +125,11 @@ def _library(name: str, module: str, bring: str) -> Check:
     return Check(name, True, version(module))
 
 
-def _highs() -> Check:
-    check = _library("HiGHS", "highspy", "memplan[highs]")
-    return check if check.ok else Check(check.name, True, "not installed (an extra)", check.remedy)
+def _extra(extra: Extra) -> Check:
+    if find_spec(extra.module) is not None:
+        return Check(extra.title, True, f"{version(extra.distribution)} ({extra.purpose})")
+    bring = f"run `pip install 'memplan[{extra.extra}]'`"
+    return Check(extra.title, True, f"not installed: an extra ({extra.purpose})", bring, is_absent=True)
 
 
 def _cbc() -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def test_everything_is_checked_once() -> None:
     assert len(names) == len(set(names))
 
 
+def test_each_extra_is_checked() -> None:
+    with (Path(__file__).resolve().parents[5] / "pyproject.toml").open("rb") as file:
+        declared = tomllib.load(file)["project"]["optional-dependencies"]
+    assert {each.extra for each in doctor.EXTRAS} == set(declared)
+    known = {(each.extra, each.distribution) for each in doctor.EXTRAS}
+    assert all(any(line.startswith(name) for line in declared[extra]) for extra, name in known)
+
+
 def test_every_fault_has_a_remedy() -> None:
     assert all(each.remedy for each in doctor.run() if not each.ok)
 
@@ -45,6 +54,7 @@ def test_a_missing_library_is_named_with_the_command_to_run(monkeypatch: pytest.
     assert missing.remedy == "run `pip install 'memplan'`"
     extra = check("HiGHS")
     assert extra.ok
+    assert extra.is_absent
     assert extra.remedy == "run `pip install 'memplan[highs]'`"
 
 
