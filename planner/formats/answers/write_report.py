@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...facts.own_places import own_peaks
-from ...model.plan import Frontier
+from ...facts.variants import count_of_alternatives
+from ...model.plan import Choice, Frontier
 from ...model.problem import BufferId, Problem
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents
@@ -116,7 +117,9 @@ def _listed(ids: list[BufferId]) -> str:
     return json.dumps(ids, ensure_ascii=False)
 
 
-def write_inspection(written_in: str, problem: Problem, contents: Contents | None, report: MemoryReport) -> bytes:
+def write_inspection(
+    written_in: str, problem: Problem, contents: Contents | None, report: MemoryReport, choice: Choice | None = None
+) -> bytes:
     """Return a file's contents as JSON (memplan-inspection/1): its operators, and the report of a plan of its problem, one memory per line."""
     kinds = dict[str, int]()
     for buffer in problem.buffers:
@@ -132,6 +135,13 @@ def write_inspection(written_in: str, problem: Problem, contents: Contents | Non
             "kinds": kinds,
         },
     }
+    if problem.variants is not None:
+        fields["variants"] = {
+            "groups": len(problem.variants.groups),
+            "alternatives": count_of_alternatives(problem.variants),
+            "chosen": None if choice is None else dict(choice.alternatives),
+            "cost": None if choice is None else choice.cost,
+        }
     own = own_peaks(problem)
     fields["own_peak"] = None if own is None else sum(own.values())
     fields["own_peaks"] = own

@@ -72,12 +72,12 @@ def run(request: Request, options: Options) -> ExitCode:
     if STANDARD_OUTPUT in (request.plot, request.own_plan):
         return code
     if request.as_json or not (request.tables or is_terminal(sys.stdout)):
-        print_document(write_inspection(row.name, problem, contents, report))
+        print_document(write_inspection(row.name, problem, contents, report, plan.choice))
     else:
         from ...terminal.tables.consoles import console_on
         from ...terminal.tables.inspection import print_inspection
 
-        print_inspection(row.title, problem, contents, report, console_on())
+        print_inspection(row.title, problem, contents, report, plan.choice, console_on())
     return code
 
 

@@ -8,13 +8,16 @@ from rich.console import Console
 from rich.text import Text
 
 from planner.facts.own_places import own_peaks
+from planner.facts.variants import count_of_alternatives
 from planner.formats.contents import Contents
+from planner.model.plan import Choice
 from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
 from ..text import both, grouped, percent, visible
 from .columns import LONGEST_NAME, fill, new_table
 from .consoles import plain
+from .plan import chosen
 from .report import print_full, print_rest
 
 MOST_KINDS = 12
@@ -25,7 +28,12 @@ def _above(peak: int, bound: int) -> str:
 
 
 def print_inspection(
-    title: str, problem: Problem, contents: Contents | None, report: MemoryReport, console: Console
+    title: str,
+    problem: Problem,
+    contents: Contents | None,
+    report: MemoryReport,
+    choice: Choice | None,
+    console: Console,
 ) -> None:
     """Everything, for people."""
     name: list[str | Text] = ["   ", plain(problem.name[:LONGEST_NAME])] if problem.name else []
@@ -54,6 +62,19 @@ def print_inspection(
         console.print(table, crop=False)
         print_rest(console, len(contents.operators), MOST_KINDS)
         console.print(f"{grouped(sum(contents.operators.values()))} operators")
+        console.print()
+    if problem.variants is not None:
+        groups, alternatives = len(problem.variants.groups), count_of_alternatives(problem.variants)
+        ways = f"{grouped(alternatives)} alternative{'' if alternatives == 1 else 's'}"
+        console.print(
+            f"Besides, there are {ways} in {grouped(groups)} group{'' if groups == 1 else 's'}, one of each to be chosen."
+        )
+        if choice is not None:
+            console.print(
+                Text.assemble(
+                    "What follows is of this choice, at a cost of ", grouped(choice.cost), ": ", plain(chosen(choice))
+                )
+            )
         console.print()
     own = own_peaks(problem)
     if own is not None:

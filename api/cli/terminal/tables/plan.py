@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from planner.facts.variants import as_chosen
-from planner.model.plan import Plan, PlanStatus, Shortage
+from planner.model.plan import Choice, Plan, PlanStatus, Shortage
 from planner.model.problem import BufferId, Problem, term_in_words, weighs_peaks
 from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
@@ -131,10 +131,15 @@ def figures(problem: Problem, plan: Plan) -> Iterable[Text]:
     if plan.choice is not None:
         proven = "" if plan.choice.cost_bound is None else f"   bound {grouped(plan.choice.cost_bound)}"
         yield Text(f"  cost   {grouped(plan.choice.cost)}{proven}")
-        picks = [f"{group}: {alternative}" for group, alternative in plan.choice.alternatives[:MAX_NAMED_BUFFERS]]
-        rest = len(plan.choice.alternatives) - len(picks)
-        yield plain(f"  chosen {', '.join(picks)}{f' … and {grouped(rest)} more' if rest else ''}")
+        yield plain(f"  chosen {chosen(plan.choice)}")
     yield from terms(problem, plan)
+
+
+def chosen(choice: Choice) -> str:
+    """Return the chosen alternatives, the first few of them."""
+    picks = [f"{group}: {alternative}" for group, alternative in choice.alternatives[:MAX_NAMED_BUFFERS]]
+    rest = len(choice.alternatives) - len(picks)
+    return f"{', '.join(picks)}{f' … and {grouped(rest)} more' if rest else ''}"
 
 
 def terms(problem: Problem, plan: Plan) -> Iterable[Text]:

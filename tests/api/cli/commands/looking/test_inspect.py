@@ -51,6 +51,21 @@ def test_inspect_describes_a_file(row: Format, tmp_path: Path) -> None:
     assert ("96 B" in shown.stdout) == timed
 
 
+def test_alternatives_are_counted_and_the_chosen_ones_named(tmp_path: Path) -> None:
+    path = file_of(FORMATS["memplan"], tmp_path)
+    ways = [
+        {"name": name, "buffers": [{"id": name, "size": size, "live": [[0, 2]]}]}
+        for name, size in (("whole", 9), ("parts", 4))
+    ]
+    said = [{"name": "conv", "alternatives": ways}, {"name": "pool", "alternatives": [{"name": "only"}]}]
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"variants": {"groups": said}}))
+    found = json.loads(run("inspect", path).stdout)["variants"]
+    assert (found["groups"], found["alternatives"]) == (len(said), sum(len(each["alternatives"]) for each in said))
+    assert set(found["chosen"]) == {each["name"] for each in said}
+    shown = run("inspect", path, "--tables").stdout
+    assert all(f"{group}: {way}" in shown for group, way in found["chosen"].items())
+
+
 def test_operators_and_constants_are_counted(tmp_path: Path) -> None:
     found = {name: json.loads(run("inspect", file_of(FORMATS[name], tmp_path)).stdout) for name in ("onnx", "tflite")}
     assert found["onnx"]["operators"] == {"Constant": 1, "ReduceMax": 1}
