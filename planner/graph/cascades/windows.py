@@ -29,7 +29,7 @@ class Box(NamedTuple):
     @property
     def volumes(self) -> NDArray[np.int64]:
         """Return the number of elements by stripe."""
-        found: NDArray[np.int64] = np.prod(self.high - self.low, axis=0)
+        found: NDArray[np.int64] = np.multiply.reduce(self.high - self.low, axis=0)
         return found
 
     def around(self, other: Box) -> Box:
@@ -80,17 +80,22 @@ class Windows:
     def __init__(self, axes: Sequence[Window]) -> None:
         self.axes = tuple(axes)
         self._axis = np.array([each.axis for each in axes])
-        self._stride, self._reach, self._before, self._share, self._extent = (
+        self._stride, reach, self._before, self._share, self._extent = (
             np.array([getattr(each, name) for each in axes], np.int64)[:, None]
             for name in ("stride", "reach", "before", "share", "extent")
         )
+        self._after = reach - self._before
+        self._is_shared = bool((self._share > 1).any())
 
     def needed(self, box: Box) -> Box:
         """Return the part of the input that a piece of the output needs; nothing for an empty piece."""
-        low = (box.low[self._axis] // self._share * self._stride - self._before).clip(0, self._extent)
-        last = (box.high[self._axis] - 1) // self._share * self._stride
-        high = (last - self._before + self._reach).clip(low, self._extent)
-        return Box(low, np.where(box.is_empty, low, high))
+        first, last = box.low[self._axis], box.high[self._axis] - 1
+        if self._is_shared:
+            first, last = first // self._share, last // self._share
+        low = np.minimum(np.maximum(first * self._stride - self._before, 0), self._extent)
+        high = np.minimum(np.maximum(last * self._stride + self._after, low), self._extent)
+        is_empty = box.is_empty
+        return Box(low, np.where(is_empty, low, high) if is_empty.any() else high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,12 +73,14 @@ def _largest(box: Box, channels_multiple: int, bits: int) -> int:
     """Return the bytes of the largest piece."""
     sizes = box.high - box.low
     sizes[-1] = -(-sizes[-1] // channels_multiple) * channels_multiple
-    return -(-int(np.prod(sizes, axis=0).max()) * bits // 8)
+    return -(-int(np.multiply.reduce(sizes, axis=0).max()) * bits // 8)
 
 
 def _in_blocks(box: Box, blocks: Sequence[int]) -> int:
     """Return the elements of all pieces together, with whole blocks computed."""
+    if not blocks:
+        return int(box.volumes.sum())
     sizes = box.high - box.low
     of_axes = np.array([[block_along(axis, len(sizes), blocks)] for axis in range(len(sizes))])
     sizes = -(-sizes // of_axes) * of_axes
-    return int(np.prod(sizes, axis=0).sum())
+    return int(np.multiply.reduce(sizes, axis=0).sum())
