@@ -1,4 +1,4 @@
-"""POST /v1/verify and /v1/validate: is this a plan of this problem, and is this a problem?"""
+"""POST /v1/verify, /v1/report and /v1/validate: is this a plan of this problem, what does it do with memory, and is this a problem?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..jobs.processes.pool import Reply
 from ..service import Service
 from .http.body import FORM, PROBLEM_TYPES, boundary_of, format_of, read_body, require_type
 from .http.parameters import PLAN_QUERY, TheService
-from .openapi.examples import PROBLEM_BODY, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
+from .openapi.examples import PROBLEM_BODY, REPORT_ANSWERS, VALIDATE_ANSWERS, VERIFY_ANSWERS, VERIFY_BODY
 from .steps import while_there
 
 router = APIRouter(tags=["checks"])
@@ -47,6 +47,13 @@ class VerifyQuery(FormatQuery):
 async def verify(request: Request, service: TheService, query: Annotated[VerifyQuery, Query()]) -> Response:
     """Check every rule of the problem and every claim of the plan in exact integers."""
     reply = await look_at_both(request, service, "verify", query)
+    return Response(reply.payload, media_type=JSON)
+
+
+@router.post("/v1/report", summary="Report on a plan", responses=REPORT_ANSWERS, openapi_extra=VERIFY_BODY)
+async def report(request: Request, service: TheService, query: Annotated[VerifyQuery, Query()]) -> Response:
+    """What a plan, a sharing or a frontier does with each memory, when most is in use, and which buffers would have to shrink. A wrong one is refused."""
+    reply = await look_at_both(request, service, "report", query)
     return Response(reply.payload, media_type=JSON)
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import planner
 from planner.facts.digest import digest
@@ -33,6 +33,9 @@ from ..requests.endpoints import ENDPOINTS, PLANS
 from ..requests.options import from_body, from_record, options_of
 from ..requests.posted_problem import Understood, read, separate, understand
 from ..requests.problem_and_plan import Both, below, problem_and_plan
+
+if TYPE_CHECKING:
+    from planner.formats.answers.opened import Opened
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
@@ -200,13 +203,26 @@ def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Li
     """Return a plan in the form for compilers, linkers and runtimes, or any answer as a table. A wrong one is not written."""
     row = plan_format(header["as"])
     opened, _warnings = _opened(header, parts, settings, header["format"] or row.read_as)
-    if wrong := opened.findings:
-        findings = [Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong]
-        raise refused_findings(findings)
+    _require_right(opened)
     try:
         return {}, write_answer(row, opened)
     except PlannerError as error:
         raise below("plan", error) from None
+
+
+def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
+    """Return what an answer does with memory. A wrong one has no report."""
+    opened, _warnings = _opened(header, parts, settings, header["format"])
+    _require_right(opened)
+    try:
+        return {}, opened.report()
+    except PlannerError as error:
+        raise below("plan", error) from None
+
+
+def _require_right(opened: Opened) -> None:
+    if wrong := opened.findings:
+        raise refused_findings([Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong])
 
 
 def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
@@ -253,10 +269,11 @@ TASKS: dict[str, Callable[[dict[str, Any], list[bytes], Settings, Line], Answer]
     "draw": _draw,
     "draw_job": _draw_job,
     "write": _write,
+    "report": _report,
     "part": _part,
     "example": _example,
     "ready": _ready,
 }
 
-LOOKS = ("validate", "verify", "explain", "draw", "draw_job", "write")
+LOOKS = ("validate", "verify", "explain", "draw", "draw_job", "write", "report")
 """Tasks without partial results: they have the time limit of checks. Others have a problem's time limit."""

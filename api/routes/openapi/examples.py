@@ -339,6 +339,11 @@ VERIFY_ANSWERS: dict[int | str, dict[str, Any]] = {
         part("Verification"),
     )
 }
+REPORT_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: shown(
+        "The report.", {"format": "memplan-report/1", "status": "optimal", "peak": 96, "pools": []}, JSON, OBJECT
+    )
+}
 PICTURE = "<svg>…</svg>"
 DRAWING: dict[str, Any] = shown("The drawing.", PICTURE, "image/svg+xml", TEXT)
 DRAWING["content"][JSON] = {"schema": OBJECT, "example": {"format": "memplan-map/1"}}

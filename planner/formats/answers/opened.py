@@ -29,7 +29,9 @@ from ...planning.options.capacity import with_capacity
 from ...planning.shapes import ShapedProblem, verify_shapes
 from ...planning.sharing import verify_sharing
 from ...planning.sharing.bounds import notes as notes_on_sharing
+from ...planning.sharing.report import sharing_report
 from ...planning.sweeping import Sweep, SweepPoint, verify_sweep
+from ...reporting.report import memory_report
 from ...verifying.arguments.bounds import notes
 from ...verifying.findings import AnswerFinding, VerifyFinding
 from ...verifying.frontier import verify_frontier
@@ -39,6 +41,7 @@ from ..text.lines import table
 from .frontier import point_fields
 from .nested import arena_fields, read_nested
 from .write_map import write_map
+from .write_report import write_frontier_report, write_report_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,10 @@ class Opened(ABC):
     def figures(self) -> bytes:
         """Return its table as CSV. Raises BadInput."""
 
+    def report(self) -> bytes:
+        """Return what it does with memory as JSON; of what is wrong the figures would be wrong, too. Raises BadInput if there is none."""
+        raise bad_input(Code.UNSUPPORTED, (), "there are reports of plans, sharings and frontiers")
+
     @property
     def drawn(self) -> MemoryMap:
         """Return its memory map. Raises BadInput if there is none."""
@@ -151,6 +158,9 @@ class OpenedPlan(Opened):
     def picture(self, sheet: Sheet) -> bytes:
         return svg(self.drawn, sheet)
 
+    def report(self) -> bytes:
+        return write_report_json(memory_report(self.asked.problem, self.plan))
+
     def figures(self) -> bytes:
         _require_plan(self.plan.status)
         return write_plan_csv(self.asked.problem, self.plan, self.asked.source)
@@ -182,6 +192,11 @@ class OpenedSharing(Opened):
 
     def picture(self, sheet: Sheet) -> bytes:
         return svg(self.drawn, sheet)
+
+    def report(self) -> bytes:
+        from .sharing.write_report import write_sharing_report_json
+
+        return write_sharing_report_json(sharing_report(self.asked.problem, self.sharing))
 
     def figures(self) -> bytes:
         _require_plan(self.sharing.status)
@@ -219,6 +234,10 @@ class OpenedFrontier(Opened):
 
     def picture(self, sheet: Sheet) -> bytes:
         return frontier_curve(self.asked.problem, self.frontier, sheet)
+
+    def report(self) -> bytes:
+        reports = [memory_report(self.asked.problem, plan) for plan in self.frontier.points]
+        return write_frontier_report(self.frontier, reports)
 
     def figures(self) -> bytes:
         rows = []

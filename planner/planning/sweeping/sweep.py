@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import TypeAlias
 
@@ -121,7 +122,7 @@ class _Run:
         self._options = replace(
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
         )
-        self._facts = Facts(digest_for_sizes(problem), self._tie)
+        self._facts = Facts(digest_for_sizes(problem), partial(_tie, problem))
         self._own: dict[int, Plan | None] = {}
         """Results of configurations that were solved themselves; None if, for example, a fixed buffer no longer has room."""
         self._carried: dict[int, Plan] = {}
@@ -282,11 +283,6 @@ class _Run:
         self._carried[index] = carried
         return True
 
-    def _tie(self, made: Plan) -> int:
-        """Return what decides between plans of equal value: of several memories the faster ones are used first."""
-        is_decided = self._problem.variants is not None or self._problem.terms != DEFAULT_TERMS
-        return 0 if is_decided else in_late_pools(self._problem, made)
-
     def _is_refuted(self, index: int) -> bool:
         """True if it is proven without a plan of this configuration that nothing fits."""
         return index in self._own or self._facts.is_impossible(self._configurations[index])
@@ -355,6 +351,12 @@ class _Run:
         if id(plan.placements) not in self._figures:
             self._figures[id(plan.placements)] = plan, figures_of(self.problem_of(index), plan)
         return self._figures[id(plan.placements)][1]
+
+
+def _tie(problem: Problem, made: Plan) -> int:
+    """Return what decides between plans of equal value: of several memories the faster ones are used first."""
+    is_decided = problem.variants is not None or problem.terms != DEFAULT_TERMS
+    return 0 if is_decided else in_late_pools(problem, made)
 
 
 def _in_time(plan: Plan | OutOfTime) -> Plan:

@@ -50,6 +50,12 @@ def test_the_doors_give_the_same(service: Served, tmp_path: Path, kind: str) -> 
     table = run("write", *names, "--as", "csv", "-o", "-")
     assert (table.returncode, table.stderr) == (0, b"")
     assert table.stdout == post("write?as=csv") == post("draw?as=csv") == post("draw", Accept="text/csv")
+    report = run("report", *names, "--json")
+    reported = service.client.post("/v1/report", content=both, headers=JSON)
+    if kind in ("plan", "sharing", "frontier"):
+        assert json.loads(report.stdout) == json.loads(reported.content)
+    else:
+        assert (report.returncode, reported.status_code) == (2, 422)
     if kind != "plan":
         refused = service.client.post("/v1/write?as=c", content=both, headers=JSON)
         assert refusal(refused)["code"] == "invalid_option"
@@ -77,6 +83,8 @@ def test_what_cannot_be_a_table_is_refused(service: Served) -> None:
     wrong["placements"][0]["offset"] += 1
     both = json.dumps({"problem": json.loads(problem), "plan": wrong})
     refused = refusal(service.client.post("/v1/draw?as=csv", content=both, headers=JSON))
+    assert (refused["status"], refused["errors"][0]["pointer"]) == (422, "/plan")
+    refused = refusal(service.client.post("/v1/report", content=both, headers=JSON))
     assert (refused["status"], refused["errors"][0]["pointer"]) == (422, "/plan")
     small = json.loads(problem) | {"pools": [{"name": "sram", "size": 8}]}
     for path in ("jobs", "jobs?objects=true"):
