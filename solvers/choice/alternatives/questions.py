@@ -6,13 +6,14 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import gcd
 from typing import Any, ClassVar
 
 from ...exact.cpsat import engine
 from ...model.solver import Control
-from .instance import Answer, Choice, Choices, Memories, Pick, Question, Share, Wall
+from .instance import Answer, Choice, Choices, Memories, Pick, Question, Row, Share, Wall
 from .wire import read_question, write_answer
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
@@ -107,6 +108,8 @@ class Questions(Answering):
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
         self._sums: list[Any] = []
         """For each load, the expression of what is not always live."""
+        self._unit = unit_of(choices)
+        """Sizes are counted in these, rounded down: what that rules out is ruled out."""
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
@@ -133,13 +136,14 @@ class Questions(Answering):
         choices, model = self._choices, self._base.clone()
         if question.most_load is not None and question.most_load < self._least:
             return Answer(None, None, None)
+        unit = self._unit
         greatest = max([self._greatest, *(cut.least for cut in question.cuts if cut.least is not None)])
         top = greatest if question.most_load is None else min(greatest, question.most_load)
-        model.add(self._level <= top)
+        model.add(self._level <= top // unit)
         if question.most_cost is not None:
             model.add(self._cost <= question.most_cost)
         for k, most in question.caps:
-            model.add(self._sums[k] <= most - choices.loads[k].always)
+            model.add(self._sums[k] <= (most - choices.loads[k].always) // unit)
         for each in question.left_aside:
             model.add_bool_or([self._chosen[g][a].negated() for g, a in enumerate(each)])
         for cut in question.cuts:
@@ -147,14 +151,15 @@ class Questions(Answering):
             if cut.least is None or cut.least > top:
                 model.add_bool_or([literal.negated() for literal in literals])
             else:
-                model.add(self._level >= cut.least).only_enforce_if(literals)
+                model.add(self._level >= cut.least // unit).only_enforce_if(literals)
         if question.fixed is not None:
             for g, a in enumerate(question.fixed):
                 model.add(self._chosen[g][a] == 1)
         best, reply = self._best(model, question, budget, control)
-        bound = reply.bound
+        in_units = 1 if question.for_cost else unit
+        bound = None if reply.bound is None else reply.bound * in_units
         if reply.answer is engine.Answer.OPTIMAL and best:
-            bound = best[1]
+            bound = best[1] * in_units
         elif reply.stopped is not None:  # if it ended early it may have no bound, and says 0
             trivial = sum(min(of_group) for of_group in choices.costs) if question.for_cost else self._least
             bound = trivial if bound is None or not best else max(bound, trivial)
@@ -173,18 +178,18 @@ class Questions(Answering):
         loads = self._choices.loads
         self._least = max([0, *(load.always for load in loads)])
         self._greatest = max([self._least, *(load.always + sum(size for size, _ in load.if_any) for load in loads)])
-        self._level = self._base.new_int_var(self._least, LARGEST, "")
+        self._level = self._base.new_int_var(self._least // self._unit, LARGEST, "")
         for load in loads:
             literals: list[Any] = []
             sizes: list[int] = []
             for size, picks in load.if_any:
                 those = self._any_of(picks)
                 literals += those
-                sizes += [size] * len(those)
+                sizes += [size // self._unit] * len(those)
             total = engine.weighted_sum(literals, sizes)
             self._sums.append(total)
             if literals:
-                self._base.add(total <= self._level - load.always)
+                self._base.add(total <= self._level - load.always // self._unit)
         self._add_walls()
 
     def _add_walls(self) -> None:
@@ -193,8 +198,8 @@ class Questions(Answering):
         below: dict[tuple[int, tuple[Pick, ...], int], Any] = {}
         for row in self._choices.rows:
             there = [sum(self._any_of(each.picks)) if each.picks else 1 for each in row.beside]
-            sizes = [each.size for each in row.beside]
-            self._greatest = max(self._greatest, row.walls[-1].high + sum(sizes))
+            sizes = [each.size // self._unit for each in row.beside]
+            self._greatest = max(self._greatest, _height(row))
             lower: tuple[Wall, list[Any]] | None = None
             for wall in row.walls:
                 under = []
@@ -208,13 +213,13 @@ class Questions(Answering):
                 others = [each for each in row.walls if each.pick is None and each != wall]
                 room = wall.low - sum(each.high - each.low for each in others if each.high <= wall.low)
                 top = wall.high + sum(each.high - each.low for each in others if each.low >= wall.high)
-                model.add(engine.weighted_sum(under, sizes) <= room).only_enforce_if(chosen)
+                model.add(engine.weighted_sum(under, sizes) <= room // self._unit).only_enforce_if(chosen)
                 over = engine.weighted_sum([*there, *under], [*sizes, *(-size for size in sizes)])
-                model.add(over <= self._level - top).only_enforce_if(chosen)
+                model.add(over <= self._level - top // self._unit).only_enforce_if(chosen)
                 if wall.pick is None:
                     if lower is not None and lower[0].high <= wall.low:
                         between = engine.weighted_sum([*under, *lower[1]], [*sizes, *(-size for size in sizes)])
-                        model.add(between <= wall.low - lower[0].high)
+                        model.add(between <= (wall.low - lower[0].high) // self._unit)
                         for one, other in zip(lower[1], under, strict=True):
                             model.add_implication(one, other)
                     lower = wall, under
@@ -223,8 +228,10 @@ class Questions(Answering):
         """The level is the objective's value of the peaks; each share is in one memory."""
         memories, model = self._choices.memories, self._base
         assert memories is not None
-        most = max((sum(share.size for share in shares) for shares in memories.live), default=0)
-        peaks = [model.new_int_var(0, most if room is None else min(max(room, 0), most), "") for room in memories.room]
+        most = _most_live(memories)
+        highest = [most if room is None else min(max(room, 0), most) for room in memories.room]
+        peaks = [model.new_int_var(0, each // self._unit, "") for each in highest]
+        spare = -(-memories.spare // self._unit)
         there: dict[tuple[int, tuple[Pick, ...]], dict[int, Any]] = {}
         for shares in memories.live if not self._is_divisible else ():
             inside: list[tuple[list[Any], list[int]]] = [([], []) for _ in peaks]
@@ -236,10 +243,10 @@ class Questions(Answering):
                     model.add(sum(there[key].values()) == whole)
                 for p, literal in there[key].items():
                     inside[p][0].append(literal)
-                    inside[p][1].append(share.size)
+                    inside[p][1].append(share.size // self._unit)
             for peak, (literals, sizes) in zip(peaks, inside, strict=True):
                 if literals:
-                    model.add(engine.weighted_sum(literals, sizes) <= peak + memories.spare)
+                    model.add(engine.weighted_sum(literals, sizes) <= peak + spare)
         if self._is_divisible:
             self._add_bytes(memories, peaks, most)
         self._least = 0
@@ -257,16 +264,19 @@ class Questions(Answering):
             for share in shares:
                 of_homes.setdefault(share.pools, []).append(share)
             for homes, those in of_homes.items():
-                literals = [(literal, each.size) for each in those for literal in self._any_of(each.picks)]
+                literals = [
+                    (literal, each.size // self._unit) for each in those for literal in self._any_of(each.picks)
+                ]
                 total = engine.weighted_sum([literal for literal, _ in literals], [size for _, size in literals])
-                total += sum(each.size for each in those if not each.picks)
+                total += sum(each.size // self._unit for each in those if not each.picks)
                 parts = [model.new_int_var(0, most, "") for _ in homes]
                 model.add(sum(parts) == total)
                 for p, part in zip(homes, parts, strict=True):
                     inside[p].append(part)
             for peak, parts in zip(peaks, inside, strict=True):
-                if parts:
-                    model.add(sum(parts) <= peak + memories.spare)
+                if parts:  # in larger units each part may be rounded up
+                    rounded = 0 if self._unit == 1 else len(parts)
+                    model.add(sum(parts) <= peak + -(-memories.spare // self._unit) + rounded)
 
     def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
         """Literals whose sum is 1 if at least one of the picks is chosen, and can be 0 otherwise; for picks of one group, their own literals."""
@@ -278,6 +288,38 @@ class Questions(Answering):
             for g, a in picks:
                 self._base.add_implication(self._chosen[g][a], self._either[key])
         return [self._either[key]]
+
+
+def unit_of(choices: Choices) -> int:
+    """Return the unit in which no number of the choices' model is too large for CP-SAT: their common one, if that is enough."""
+    if choices.memories is None:
+        loads = [load.always + sum(size for size, _ in load.if_any) for load in choices.loads]
+        greatest = max([0, *loads, *map(_height, choices.rows)])
+    else:
+        greatest = _most_live(choices.memories) * max(sum(choices.memories.prices), 1)
+    if greatest <= engine.LARGEST_TRUSTED:
+        return 1
+    return max(gcd(*_sizes(choices)), -(-greatest // engine.LARGEST_TRUSTED))
+
+
+def _sizes(choices: Choices) -> Iterator[int]:
+    for load in choices.loads:
+        yield load.always
+        yield from (size for size, _ in load.if_any)
+    for row in choices.rows:
+        yield from (number for wall in row.walls for number in (wall.low, wall.high))
+        yield from (each.size for each in row.beside)
+    if choices.memories is not None:
+        yield from (share.size for shares in choices.memories.live for share in shares)
+
+
+def _height(row: Row) -> int:
+    """Return the most that is needed beside the walls."""
+    return row.walls[-1].high + sum(each.size for each in row.beside)
+
+
+def _most_live(memories: Memories) -> int:
+    return max((sum(share.size for share in shares) for shares in memories.live), default=0)
 
 
 def _half(budget: engine.Budget) -> engine.Budget:

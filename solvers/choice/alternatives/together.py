@@ -101,8 +101,10 @@ class Joint:
         return found
 
     def is_small(self) -> bool:
-        """True if the exact engine takes it."""
+        """True if the exact engine takes it: neither its pairs are too many nor its numbers too large."""
         if len(self.picks) > MOST_PARTS or self.tied() is None:
+            return False
+        if int(self.instance.part_high.sum()) > engine.LARGEST_TRUSTED:
             return False
         return sum(1 for _ in self.pairs()) <= MOST_PAIRS
 

@@ -35,6 +35,8 @@ POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late, so its limit is this much before the deadline."""
 EXACT_DOUBLE = 1 << 53
+LARGEST_TRUSTED = 1 << 30
+"""Of models with choices: with greater numbers OR-Tools 9.15 proves what is wrong, with presolve and without it (docs/experiments/exact.md)."""
 
 
 class Answer(StrEnum):
@@ -256,6 +258,7 @@ def configure(parameters: Any, budget: Budget) -> None:
     parameters.random_seed = budget.seed % (1 << 31)
     parameters.log_search_progress = budget.verbose
     parameters.cp_model_presolve = budget.presolve
+    parameters.presolve_inclusion_work_limit = 0  # with inclusions, OR-Tools 9.15 proves what is wrong (its issue 5293)
     if not budget.presolve:
         parameters.inprocessing_dtime_ratio = 0.0
     if budget.relaxations is not None:

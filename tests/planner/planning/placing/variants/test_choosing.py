@@ -17,6 +17,7 @@ from planner.model.problem import (
     Colocation,
     Constraints,
     CostTerm,
+    Fixed,
     Pool,
     Problem,
     VariantGroup,
@@ -151,6 +152,21 @@ def test_wrong_options_are_refused(options: Options, place: str) -> None:
     with pytest.raises(BadInput) as caught:
         plan(tiled(), options)
     assert caught.value.findings[0].pointer == place
+
+
+@pytest.mark.parametrize("unit", [1, 10**9, 10**9 + 7, 10**13, (1 << 53) - 1])
+def test_sizes_of_any_magnitude_are_compared_rightly(unit: int) -> None:
+    """OR-Tools calls 4 units the least load, with the presolve it has by default."""
+    late = Buffer(2, 4 * unit, 1)
+    early, pinned = Buffer(1, 3 * unit, 1, ((3, 6),)), Buffer(3, unit, 1, ((4, 7),), fixed=Fixed("p", 3 * unit))
+    groups = (
+        VariantGroup("first", (Alternative("early", buffers=(early,)), Alternative("always", buffers=(late,)))),
+        VariantGroup("second", (Alternative("pinned", buffers=(pinned,)), Alternative("nothing"))),
+    )
+    problem = Problem((), (Pool("p"),), variants=Variants(groups))
+    made = plan(problem, OPTIONS)
+    assert (made.status, made.peak, made.bound) == (PlanStatus.OPTIMAL, 3 * unit, 3 * unit)
+    check_frontier(problem, pareto(problem, OPTIONS))
 
 
 def test_options_for_variants_are_refused_without_variants() -> None:
