@@ -21,7 +21,9 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
     kept = [c for c in plan.certificates if c.value or c.proof is not Proof.SEARCH]
     size = {buffer.id: buffer.size for buffer in problem.buffers}
     first = plan.objective.terms[0].name if plan.objective.terms else Term.SUM_OF_PEAKS
-    lines = [_in_words(size, certificate, first) for certificate in _strongest(kept, first)]
+    if plan.status is PlanStatus.OPTIMAL:
+        kept = _strongest(kept, first)  # weaker ones are not met
+    lines = [_in_words(size, certificate, first) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
         lines.append(_met(plan.objective))
     elif plan.peak is not None and (first, plan.objective.value) != (Term.SUM_OF_PEAKS, plan.peak):
