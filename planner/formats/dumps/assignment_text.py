@@ -1,4 +1,7 @@
-"""XLA's text dump of a buffer assignment (`*-buffer-assignment.txt`), with the times of `*-live-range.txt` appended if available."""
+"""XLA's text dump of a buffer assignment (`*-buffer-assignment.txt`), with the times of `*-live-range.txt` appended if available.
+
+Offsets count from the begin of each allocation. The temporary allocations of a colour are one memory, one behind the other.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ...checks.report import Report, quoted
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.numbered import Numbered
-from ...model.problem import Buffer, Lifetimes, Pool, Problem
+from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
 from ...model.texts import GatheredTexts
 from ..text.lines import lines, require_any, times, whole
 from .buffer_assignment import ALIGNMENT
@@ -77,6 +80,10 @@ class _Dump:
         """The ids of all values; those without leading zeros as numbers, which are smaller."""
         self._pool: str | None = None
         """The memory of the temporary allocation being read; None: not a temporary one."""
+        self._begin = 0
+        """Where that allocation begins in its memory."""
+        self._ends: dict[str, int] = {}
+        """Where the temporary allocations of each memory end so far."""
 
     def add_allocation(self, number: int, line: str) -> None:
         """Read a line with an allocation."""
@@ -92,6 +99,9 @@ class _Dump:
         self._pool = pool if TEMPORARY in rest else None
         kind = rest.lstrip(", ").partition(", shape ")[0].rpartition("|, ")[2][:64]
         size = whole(match["size"], number, "the size", self.report)
+        if self._pool is not None:
+            self._begin = self._ends.get(pool, 0)
+            self._reach(pool, self._begin + size, number)
         self.allocations[id_] = Buffer(f"allocation {id_}", size, live=((0, 1),), pools=(pool,), kind=kind or None)
 
     def add_value(self, number: int, line: str) -> None:
@@ -106,8 +116,8 @@ class _Dump:
         key = int(id_) if id_.isascii() and not id_.startswith("0") else id_
         if key in self._seen:
             self._twice(number, f"value {id_}")
-        elif self._pool is not None:
-            self.values.add(id_, name, size, offset, self._pool)
+        elif self._pool is not None and self._reach(self._pool, self._begin + offset + size, number):
+            self.values.add(id_, name, size, self._begin + offset, self._pool)
         self._seen.add(key)
 
     def add_range(self, number: int, line: str) -> None:
@@ -120,6 +130,15 @@ class _Dump:
         else:
             self.spans.append(match["name"])
             self.times.extend(times(match["first"], match["last"], number, self.report))
+
+    def _reach(self, pool: str, end: int, number: int) -> bool:
+        """Record that temporary allocations need the memory up to there; False, with a finding, if none is so large."""
+        if end > MAX_ADDRESS:
+            text = f"line {number}: the temporary allocations take more than 2^62 bytes"
+            self.report.add(Code.OUT_OF_RANGE, ("lines", number), text)
+            return False
+        self._ends[pool] = max(self._ends.get(pool, 0), end)
+        return True
 
     def read_values(self) -> _Values:
         """Return the values; nothing more is read."""

@@ -53,6 +53,32 @@ def test_values_of_temporary_allocations_are_placed_in_their_times() -> None:
     assert (found.peak, verify(problem, found)) == (132, ())
 
 
+def test_temporary_allocations_of_a_colour_lie_one_behind_the_other() -> None:
+    two = """\
+BufferAssignment:
+allocation 0: size 64, preallocated-temp:
+ value: <1 a @0> (size=64,offset=0): s8[64]{0}
+allocation 1: size 64, preallocated-temp:
+ value: <2 b @0> (size=64,offset=0): s8[64]{0}
+allocation 2: size 16, color 1, preallocated-temp:
+ value: <3 c @0> (size=16,offset=0): s8[16]{0}
+
+HloLiveRange (max 3):
+  BufferLiveRange:
+    a{}:1-2
+    b{}:1-3
+    c{}:1-3
+"""
+    problem, _ = read_problem(two.encode())
+    assert [(b.id, b.hint, b.pools) for b in problem.buffers] == [
+        ("a", 0, ("memory",)),
+        ("b", 64, ("memory",)),
+        ("c", 0, ("memory 1",)),
+    ]
+    assert problem.constraints.colocations == ()
+    assert plan(problem).peak == 64 + 64 + 16
+
+
 def test_without_live_ranges_each_allocation_is_a_buffer() -> None:
     problem, (warning,) = read_problem(ASSIGNMENT.encode(), name="module.cpu_after_optimizations-buffer-assignment.txt")
     assert [(buffer.size, buffer.kind) for buffer in problem.buffers] == [
@@ -71,6 +97,7 @@ def test_without_live_ranges_each_allocation_is_a_buffer() -> None:
         ("size 192", "size many", 6, "invalid_value"),
         ("offset=16", "offset=-1", 11, "invalid_value"),
         ("size=128,offset=64): f32[32]{0}\n value: <6", f"size={1 << 63},offset=64)\n value: <6", 9, "out_of_range"),
+        ("offset=64): f32[16]", f"offset={1 << 62}): f32[16]", 7, "out_of_range"),
         ("copy.1{}:3-4", "copy.1{}:4-3", 18, "interval_reversed"),
         ("copy.1{}:3-4", "fusion{}:3-4", 18, "duplicate_id"),
         ("copy.1{}:3-4", "copy.1", 18, "invalid_value"),
