@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class _Logical:
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """Return the Problem of all heap simulator traces in sequence; buffers of each colour have their own memory."""
+    """Return the Problem of all heap simulator traces; buffers of each colour have their own memory, and so have those of each computation simulated alone."""
     assignment = _assignment(message(source.data))
     logical = _Logical()
     traces: list[Part] = []
@@ -152,16 +152,41 @@ def _events(part: Part) -> Iterator[_Event]:
         yield _Event(kind, buffer, shared)
 
 
+def _is_of_one_computation(trace: Part) -> bool:
+    """True if the trace is that of a computation, and not of the whole module."""
+    return not any(field.number == 2 and field.signed for field in trace.fields())
+
+
+_Home: TypeAlias = tuple[int, int]
+"""The colour of a buffer, and the trace that has memory of its own; NOWHERE: none."""
+
+
+def _pools(homes: Iterable[_Home]) -> dict[_Home, str]:
+    """Return the names of the memories. Of a colour in several, all but the first are named after their trace."""
+    found: dict[_Home, str] = {}
+    seen = set[int]()
+    for color, trace in sorted(homes):
+        name = "memory" if color == 0 else f"memory {color}"
+        found[color, trace] = f"{name} of trace {trace}" if color in seen else name
+        seen.add(color)
+    return found or {(0, NOWHERE): "memory"}
+
+
 def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part) -> Problem:
     simulated = _Simulated(logical)
     count = len(logical) + len(traces)
     for number, part in enumerate(traces):
-        count += simulated.run(("heap_simulator_traces", number), islice(_events(part), most - count + 1))
+        own_memory = len(traces) > 1 and _is_of_one_computation(part)
+        events = islice(_events(part), most - count + 1)
+        count += simulated.run(number, events, number if own_memory else NOWHERE)
         _require_few(count, most, part.start)
     simulated.report.raise_if_any()
     live, shared = simulated.live(), simulated.shared
-    colors = sorted({logical.colors.get(logical.row(id_), 0) for id_, _ in live()})
-    pools = {color: "memory" if color == 0 else f"memory {color}" for color in colors} or {0: "memory"}
+
+    def home(row: int) -> _Home:
+        return logical.colors.get(row, 0), simulated.homes[row]
+
+    pools = _pools({home(logical.row(id_)) for id_, _ in live()})
     names = () if logical.names.are_different else (logical.names[logical.row(id_)] for id_, _ in live())
     twice = _twice(names)
 
@@ -173,12 +198,12 @@ def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part)
     places = assignment.passing(lambda part: _Places(part, logical))
     for id_, _ in live():
         row = logical.row(id_)
-        places.use(row, logical.colors.get(row, 0))
+        places.use(row, pools[home(row)])
     buffers, own = Gathered(), OwnPlan()
     for id_, spans in live():
         row = logical.row(id_)
-        color = logical.colors.get(row, 0)
-        pool, hint = pools[color], places.of(row, color)
+        pool = pools[home(row)]
+        hint = places.of(row, pool)
         buffers.add(Buffer(name(id_), logical.sizes[row], live=merged(spans), pools=(pool,), hint=hint))
         if hint is not None:
             own.add(pool, hint, logical.sizes[row])
@@ -191,13 +216,15 @@ def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part)
 
 
 class _Places:
-    """Where XLA put the logical buffers. Those of a colour have places only if all are in one allocation."""
+    """Where XLA put the logical buffers. Those of a memory have places only if all are in one allocation, and no others in it."""
 
     def __init__(self, assignment: Part, logical: _Logical) -> None:
         self._home, self._at = (array("q", (NOWHERE,)) * len(logical) for _ in range(2))
         """The allocation of each row, and its place there."""
-        self._used: dict[int, set[int]] = {}
-        """By colour: the allocations of its buffers."""
+        self._used: dict[str, set[int]] = {}
+        """By memory: the allocations of its buffers."""
+        self._users: dict[int, set[str]] = {}
+        """By allocation: the memories."""
         number = 0
         for field in assignment.fields():
             if field.number != 3:
@@ -212,13 +239,15 @@ class _Places:
                     self._home[row], self._at[row] = number, at
             number += 1
 
-    def use(self, row: int, color: int) -> None:
+    def use(self, row: int, pool: str) -> None:
         """Record that a buffer is planned."""
-        self._used.setdefault(color, set()).add(self._home[row])
+        self._used.setdefault(pool, set()).add(self._home[row])
+        self._users.setdefault(self._home[row], set()).add(pool)
 
-    def of(self, row: int, color: int) -> int | None:
-        used = self._used[color]
-        return self._at[row] if len(used) == 1 and NOWHERE not in used else None
+    def of(self, row: int, pool: str) -> int | None:
+        home = self._home[row]
+        is_alone = home != NOWHERE and len(self._used[pool]) == 1 and len(self._users[home]) == 1
+        return self._at[row] if is_alone else None
 
 
 def _twice(names: Iterable[str]) -> set[str]:
@@ -238,6 +267,10 @@ class _Simulated:
     def __init__(self, logical: _Logical) -> None:
         self._logical = logical
         self._step = 0
+        self._trace = NOWHERE
+        """The trace being replayed, if it has memory of its own."""
+        self.homes = array("i", (NOWHERE,)) * len(logical)
+        """The first such trace of each row, or that of the buffer whose memory it took over."""
         self._begun: dict[int, int] = {}
         """When each existing buffer began."""
         self._above: dict[int, int] = {}
@@ -263,11 +296,12 @@ class _Simulated:
 
         return each
 
-    def run(self, at: Place, events: Iterable[_Event]) -> int:
-        """Replay one trace, reading each event in turn; return their number."""
+    def run(self, number: int, events: Iterable[_Event], trace: int) -> int:
+        """Replay one trace, reading each event in turn; return their number. `trace`: the same number if it has memory of its own."""
+        self._trace = trace
         count = 0
         for event in events:
-            self._take(event, (*at, "events", count))
+            self._take(event, ("heap_simulator_traces", number, "events", count))
             self._step += 1
             count += 1
         for id_ in list(self._begun):
@@ -288,8 +322,17 @@ class _Simulated:
             self.report.add(Code.DUPLICATE_ID, place, f"buffer {event.buffer} is there already")
         else:
             self._begun[event.buffer] = self._step
+            if self._trace != NOWHERE:
+                self._settle(event)
             if event.kind == SHARE:
                 self._share(event, place)
+
+    def _settle(self, event: _Event) -> None:
+        """Record in which trace's memory a buffer is."""
+        row = self._logical.row(event.buffer)
+        if self.homes[row] == NOWHERE:
+            shared = NOWHERE if event.kind == ALLOC else self.homes[self._logical.row(event.shared)]
+            self.homes[row] = self._trace if shared == NOWHERE else shared
 
     def _share(self, event: _Event, place: Place) -> None:
         if self.shared.setdefault(event.buffer, event.shared) != event.shared:

@@ -62,10 +62,9 @@ def logical(number_: int, size: int, color: int = 0) -> bytes:
     return inside(1, number(1, number_) + number(2, size) + inside(3, inside(2, f"add.{number_}")) + number(4, color))
 
 
-def events(*rows: tuple[int, int, int]) -> bytes:
-    return inside(
-        4, b"".join(inside(1, number(1, kind) + number(2, id_) + number(5, other)) for kind, id_, other in rows)
-    )
+def events(*rows: tuple[int, int, int], whole_module: bool = False) -> bytes:
+    made = [inside(1, number(1, kind) + number(2, id_) + number(5, other)) for kind, id_, other in rows]
+    return inside(4, b"".join(made) + number(2, int(whole_module)))
 
 
 def test_values_shared_by_the_heap_simulator_are_one_piece() -> None:
@@ -105,6 +104,33 @@ def test_places_of_an_assignment_become_hints_and_its_alignment() -> None:
     problem = read(apart)  # in several allocations, whose places in memory are not known
     assert [buffer.hint for buffer in problem.buffers] == [None] * 3
     assert (problem.pools[0].alignment, problem.name) == (1, None)
+
+
+def test_computations_simulated_one_by_one_have_disjoint_memory() -> None:
+    made = logical(1, 64) + logical(2, 32) + logical(3, 8) + logical(4, 4, 1)
+    first = [(0, 1, 0), (0, 4, 0), (1, 4, 0), (1, 1, 0)]
+    second = [(0, 2, 0), (1, 2, 0), (0, 3, 0), (1, 3, 0)]
+    places = assigned(64, (1, 0)) + assigned(32, (2, 0), (3, 0)) + assigned(4, (4, 0))
+    problem = read(made + places + events(*first) + events(*second))
+    assert [(each.id, each.pools, each.hint) for each in problem.buffers] == [
+        ("add.1", ("memory",), 0),
+        ("add.2", ("memory of trace 1",), 0),
+        ("add.3", ("memory of trace 1",), 0),
+        ("add.4", ("memory 1",), 0),
+    ]
+    assert (plan(problem).peak, problem.name) == (64 + 32 + 4, "XLA's own plan: 100 bytes")
+    together = assigned(96, (1, 0), (2, 64), (3, 64)) + assigned(4, (4, 0))
+    problem = read(made + together + events(*first) + events(*second))
+    assert [each.hint for each in problem.buffers] == [None, None, None, 0]
+    whole = read(made + places + events(*first, whole_module=True) + events(*second, whole_module=True))
+    assert (plan(whole).peak, len(whole.pools)) == (64 + 4, 2)
+
+
+def test_what_shares_memory_with_another_computation_is_where_that_is() -> None:
+    made = logical(1, 64) + logical(2, 32) + logical(3, 32) + events((0, 1, 0)) + events((0, 2, 0), (2, 3, 1))
+    problem = read(made)
+    assert [each.pools for each in problem.buffers] == [("memory",), ("memory of trace 1",), ("memory",)]
+    assert plan(problem).peak == 96
 
 
 def test_a_gap_with_a_window_keeps_that_part() -> None:
