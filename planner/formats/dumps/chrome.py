@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from decimal import Context, Decimal
 from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,17 +45,46 @@ class _Held(NamedTuple):
     start: float
 
 
+_EXACT = Context(prec=400)
+"""Enough digits for the sum of any two times in a file."""
+_SURE = 10**15
+"""Numbers of at most 15 digits keep all of their decimals as floats."""
+
+
+def _exact(time: float | Decimal) -> Decimal:
+    """Return the number with the decimals that the file has."""
+    return time if isinstance(time, Decimal) else Decimal(repr(time))
+
+
+def _thousandths(time: float | Decimal) -> int | None:
+    """Return the number as thousandths, as programs write times; None if it has more decimals, or too many digits."""
+    found = round(time * 1000)
+    return found if abs(found) < _SURE and found / 1000 == time else None
+
+
+def _end(start: float, length: float) -> float | Decimal:
+    """Return when something ends: at 0.3 if it begins at 0.1 and takes 0.2."""
+    if isinstance(start, int) and isinstance(length, int):
+        return start + length
+    first, more = _thousandths(start), _thousandths(length)
+    if first is None or more is None or first + more >= _SURE:
+        return _EXACT.add(_exact(start), _exact(length))
+    return (first + more) / 1000
+
+
 class _Times:
     """Times in columns: whole parts, and the rest from the first time on that has one."""
 
     def __init__(self) -> None:
         self._whole, self._rest = array("q"), array("d")
 
-    def add(self, time: float) -> None:
+    def add(self, time: float | Decimal) -> None:
         whole = floor(time)
         if self._rest or time != whole:
             self._rest.extend((0.0,) * (len(self._whole) - len(self._rest)))
-            self._rest.append(time - whole)
+            parts = _thousandths(time)
+            rest = parts % 1000 / 1000 if parts is not None else float(_EXACT.subtract(_exact(time), whole))
+            self._rest.append(rest)
         self._whole.append(whole)
 
     def ticks(self) -> Ints:
@@ -88,7 +118,7 @@ class _Bars:
     def __bool__(self) -> bool:
         return bool(self._owner)
 
-    def add(self, event: int, buffer: Sized, start: float, end: float | None) -> None:
+    def add(self, event: int, buffer: Sized, start: float, end: float | Decimal | None) -> None:
         """Add a bar of a buffer; one without an end lasts until the end of all."""
         name, size, pool, hint, alignment = buffer
         row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
@@ -166,7 +196,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             if kind in BEGINS:
                 pairs.begin(Begun(i, name, start, buffer), event)
             elif buffer is not None:
-                found.add(i, buffer, start, start + max(length, 0))
+                found.add(i, buffer, start, _end(start, max(length, 0)))
         elif name == MEMORY and "Bytes" in args:
             amount, address = args["Bytes"], args.get("Addr")
             if type(amount) is not int or abs(amount) > MAX_ADDRESS:

@@ -58,6 +58,23 @@ def test_a_plan_is_written_as_bars_and_read_again_with_its_places() -> None:
     assert [buffer.hint for buffer in again.buffers] == [place.offset for place in found.placements]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("0.1", "0.2"), ("0.3", "0.2")),
+        (("1700000000000.123", "0.001"), ("1700000000000.124", "5")),
+        (("-0.3", "0.1"), ("-0.2", "0.2")),
+        (("0.1234567", "0.1111111"), ("0.2345678", "1e-9")),
+        (("0.1000000000000001", "0.1999999999999999"), ("0.3", "1")),
+        (("1000000000000", "0.0625"), ("1000000000000.0625", "0.5")),
+    ],
+)
+def test_bars_that_touch_in_decimals_do_not_overlap(first: tuple[str, str], second: tuple[str, str]) -> None:
+    bar = '{"ph": "X", "name": "%s", "ts": %s, "dur": %s, "args": {"size": 64}}'
+    problem = read(f'{{"traceEvents": [{bar % ("a", *first)}, {bar % ("b", *second)}]}}')
+    assert lives(problem) == {"a": ((0, 1),), "b": ((1, 2),)}
+
+
 def logical(number_: int, size: int, color: int = 0) -> bytes:
     return inside(1, number(1, number_) + number(2, size) + inside(3, inside(2, f"add.{number_}")) + number(4, color))
 
