@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 MEMORY = "[memory]"
+_NO_START, _NO_END = 1, 2
+"""What is not known of a bar."""
 NEVER = ((0, 0),)
 """The bar of a buffer that is never needed."""
 
@@ -40,8 +42,8 @@ NEVER = ((0, 0),)
 class _Held(NamedTuple):
     """What was allocated, and is not freed yet."""
 
-    name: str
-    size: int
+    event: int
+    buffer: Sized
     start: float
 
 
@@ -104,7 +106,7 @@ class _Bars:
     """Buffers in columns, and the bars of each."""
 
     def __init__(self, at: Place) -> None:
-        self._at = at
+        self.at = at
         self.twice = Report()
         """Names of two buffers."""
         self._names: dict[str, int] = {}
@@ -112,14 +114,15 @@ class _Bars:
         self._size, self._alignment, self._hint, self._pool = (array("q") for _ in range(4))
         self._owner = array("q")
         self._times = _Times()
-        """Where each bar begins and ends; it begins twice if it lasts until the end."""
-        self._lasts = array("b")
+        """Where each bar begins and ends; twice the one that is known if it lasts from the start or until the end of all."""
+        self._open = array("b")
+        """Which of them is not known."""
 
     def __bool__(self) -> bool:
         return bool(self._owner)
 
-    def add(self, event: int, buffer: Sized, start: float, end: float | Decimal | None) -> None:
-        """Add a bar of a buffer; one without an end lasts until the end of all."""
+    def add(self, event: int, buffer: Sized, start: float | None, end: float | Decimal | None) -> None:
+        """Add a bar of a buffer; one without a beginning is there from the start of all, one without an end until the end of all."""
         name, size, pool, hint, alignment = buffer
         row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
         columns = (self._size, self._alignment, self._hint, self._pool)
@@ -129,18 +132,23 @@ class _Bars:
                 column.append(number)
         elif row != tuple(column[i] for column in columns):
             text = f"{quoted(name)} was another buffer before: of another size, or in another place"
-            self.twice.add(Code.DUPLICATE_ID, (*self._at, event, "name"), text)
+            self.twice.add(Code.DUPLICATE_ID, (*self.at, event, "name"), text)
         self._owner.append(i)
-        self._lasts.append(end is None)
-        self._times.add(start)
-        self._times.add(start if end is None else end)
+        self._open.append(_NO_START if start is None else _NO_END if end is None else 0)
+        for time in (end if start is None else start, start if end is None else end):
+            self._times.add(0 if time is None else time)
 
     def problem(self) -> Problem:
         """Return the problem of all bars; no more can be added."""
         names = [*self._names]
         self._names.clear()
         start, end = self._times.ticks().reshape(-1, 2).T
-        end = np.where(np.frombuffer(self._lasts, np.int8), max(start.max(), end.max()) + 1, end)
+        open_ = np.frombuffer(self._open, np.int8)
+        begin, last = start.min(), max(start.max(), end.max())
+        if (end[open_ == _NO_START] == begin).any():
+            begin -= 1  # so that what ends first of all was there, too
+        start = np.where(open_ == _NO_START, begin, start)
+        end = np.where(open_ == _NO_END, last + 1, end)
         owner = np.frombuffer(self._owner, np.int64)
         bars = np.flatnonzero(end > start)
         bars = bars[np.argsort(owner[bars], kind="stable")]
@@ -178,10 +186,9 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
     found = _Bars(at)
-    held: dict[tuple[str, str], tuple[int, _Held]] = {}
-    """By memory and address, with the event's number."""
+    changes, times = array("q"), list[float]()
+    """The numbers and times of the events that allocate or free."""
     pairs = Pairs(lambda begun, buffer, end: found.add(begun.event, buffer, begun.start, end), at, report)
-    count = 0
     for i, event in enumerate(in_time(events, "reading", "event")):
         place: Place = (*at, i)
         if not isinstance(event, dict):
@@ -198,34 +205,44 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             elif buffer is not None:
                 found.add(i, buffer, start, _end(start, max(length, 0)))
         elif name == MEMORY and "Bytes" in args:
-            amount, address = args["Bytes"], args.get("Addr")
-            if type(amount) is not int or abs(amount) > MAX_ADDRESS:
+            if type(args["Bytes"]) is not int or abs(args["Bytes"]) > MAX_ADDRESS:
                 report.add(Code.WRONG_TYPE, (*place, "args", "Bytes"), "must be a whole number")
                 continue
-            pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
-            key = (pool, str(address))
-            start = _time(event, "ts", place, report)
-            if amount < 0:
-                if key in held:
-                    number, piece = held.pop(key)
-                    found.add(number, _piece(piece, pool), piece.start, start)
-            elif key in held:
-                report.add(
-                    Code.DUPLICATE_ID, (*place, "args", "Addr"), f"there is something at {quoted(address)} already"
-                )
-            else:
-                count += 1
-                held[key] = i, _Held(str(count), amount, start)
+            changes.append(i)
+            times.append(_time(event, "ts", place, report))
         if report.is_full:
             break
-    for (pool, _), (number, piece) in held.items():
-        found.add(number, _piece(piece, pool), piece.start, None)
+    _add_allocations(found, events, changes, times, report)
     pairs.finish()
     return found
 
 
-def _piece(held: _Held, pool: str) -> Sized:
-    return Sized(held.name, held.size, pool, None, 1)
+def _add_allocations(found: _Bars, events: list[Any], changes: array[int], times: list[float], report: Report) -> None:
+    """Add what these events allocate and free, in the order of time. What was allocated before the first of them is there from the start."""
+    held: dict[tuple[str, str], _Held] = {}
+    """By memory and address."""
+    count = 0
+    for k in in_time(sorted(range(len(times)), key=times.__getitem__), "reading", "event"):
+        i, time = changes[k], times[k]
+        args = events[i]["args"]
+        amount, address = args["Bytes"], str(args.get("Addr"))
+        pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
+        before = held.get((pool, address))
+        if amount < 0 and before is not None:
+            found.add(before.event, before.buffer, before.start, time)
+            del held[pool, address]
+        elif before is not None:
+            text = f"there is something at {quoted(address)} already"
+            report.add(Code.DUPLICATE_ID, (*found.at, i, "args", "Addr"), text)
+        else:
+            count += 1
+            buffer = Sized(str(count), abs(amount), pool, None, 1)
+            if amount < 0:
+                found.add(i, buffer, None, time)
+            else:
+                held[pool, address] = _Held(i, buffer, time)
+    for event, buffer, start in held.values():
+        found.add(event, buffer, start, None)
 
 
 def _buffer(event: dict[str, Any], args: dict[str, Any], place: Place, report: Report) -> Sized | None:

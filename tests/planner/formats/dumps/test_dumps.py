@@ -41,13 +41,30 @@ def test_a_plan_of_tflite_micro_is_found_among_other_lines_and_counts_once() -> 
     assert refused(row.format("0", 0, 64, 0, 3, 1), "tflm-log") == ("interval_reversed", "/lines/1")
 
 
-def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
-    def event(time: float, address: int, amount: int) -> dict[str, Any]:
-        return {"ph": "i", "name": "[memory]", "ts": time, "args": {"Addr": address, "Bytes": amount, "Device Id": 0}}
+def changed(time: float, amount: int, address: int) -> dict[str, Any]:
+    return {"ph": "i", "name": "[memory]", "ts": time, "args": {"Addr": address, "Bytes": amount, "Device Id": 0}}
 
-    events = [event(1.5, 8, 64), event(2.25, 9, 32), event(3.0, 8, -64), {"ph": "X", "name": "conv", "ts": 1}]
+
+def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
+    events = [changed(1.5, 64, 8), changed(2.25, 32, 9), changed(3.0, -64, 8), {"ph": "X", "name": "conv", "ts": 1}]
     problem = read(json.dumps(events))
     assert lives(problem) == {"1": ((0, 2),), "2": ((1, 3),)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "peak"),
+    [
+        ([(5, -64, 1), (1, 64, 1), (6, 64, 2), (7, -64, 2)], {"1": ((1, 5),), "2": ((6, 7),)}, 64),
+        ([(5, 64, 2), (6, -1000, 1), (7, -64, 2)], {"1": ((5, 7),), "2": ((5, 6),)}, 1064),
+        ([(5, 64, 1), (1, -64, 1), (6, 64, 2), (7, -64, 2)], {"1": ((0, 1),), "2": ((5, 8),), "3": ((6, 7),)}, 128),
+        ([(5, -8, 1), (6.5, -16, 2), (7, 64, 2)], {"1": ((-1, 0),), "2": ((-1, 1),), "3": ((2, 3),)}, 64),
+    ],
+)
+def test_memory_events_go_by_time_and_what_is_only_freed_was_there_from_the_start(
+    rows: list[tuple[float, int, int]], expected: dict[str, Any], peak: int
+) -> None:
+    problem = read(json.dumps([changed(*row) for row in rows]))
+    assert (lives(problem), plan(problem).peak) == (expected, peak)
 
 
 def test_a_plan_is_written_as_bars_and_read_again_with_its_places() -> None:
