@@ -7,6 +7,7 @@ from itertools import chain
 
 from solvers.model.instance import Term
 
+from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
 from ..model.pool_columns import names_of
@@ -32,6 +33,15 @@ def check_heading(problem: Problem, report: Report) -> None:
     for i, (time, name) in enumerate(problem.steps):
         check_number(report, ("steps", i, "time"), time, -MAX_TIME, MAX_TIME)
         check_length(report, ("steps", i, "name"), name)
+
+
+def check_ids_as_texts(problem: Problem, report: Report) -> None:
+    """Check that no two ids are the same text, for files in which all ids are texts."""
+    seen: dict[str, BufferId] = {}
+    for i, id_ in enumerate(ids(problem.buffers)):
+        if seen.setdefault(str(id_), id_) != id_:
+            text = f"ids are strings there, and {quoted(str(id_))} is another buffer's already"
+            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
 
 
 def check_mentions(problem: Problem, names: Names, report: Report) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ...checks import sound_as_read
+from ...checks.names import check_ids_as_texts
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
@@ -285,6 +286,9 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
     where = {} if plan is None else {place.id: place for place in plan.placements}
     if any(buffer.live is None for buffer in problem.buffers):
         raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
+    report = Report()
+    check_ids_as_texts(problem, report)
+    report.raise_if_any()
     rows = []
     names = [pool.name for pool in problem.pools]
     numbers = {name: number for number, name in enumerate(names)}

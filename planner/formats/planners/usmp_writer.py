@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import lcm
 from typing import Any
 
+from ...checks.names import check_ids_as_texts
 from ...checks.report import Place, Report, quoted
 from ...facts.constants import is_constant, spell_out_constants
 from ...facts.intervals import merged, overlap
@@ -31,11 +32,7 @@ def usmp_document(problem: Problem, plan: Plan | None = None) -> bytes:
     report = Report()
     for place, what in _beyond_words(problem):
         report.add(Code.NOT_SUPPORTED_YET, place, f"USMP has no word for {what}")
-    names: dict[str, BufferId] = {}
-    for i, buffer in enumerate(problem.buffers):
-        if names.setdefault(str(buffer.id), buffer.id) != buffer.id:
-            text = f"ids are strings there, and {quoted(str(buffer.id))} is another buffer's already"
-            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
+    check_ids_as_texts(problem, report)
     report.raise_if_any()
     homes = _homes_of_constants(problem, plan, report)
     report.raise_if_any()

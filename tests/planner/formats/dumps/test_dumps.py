@@ -11,7 +11,7 @@ from planner import plan, read_problem
 from planner.formats import FORMATS
 from planner.formats.dumps.chrome import write
 from planner.model.errors import BadInput
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Problem
 from tests.planner.formats.models.onnx.models import inside, number
 
 
@@ -183,6 +183,13 @@ def test_a_file_of_omnimalloc_states_kinds_and_the_begin_of_memory() -> None:
 def test_bars_keep_alignments() -> None:
     problem = read_problem(b"id,lower,upper,size,alignment\na,0,2,8,64\nb,1,3,8,1\n")[0]
     assert [buffer.alignment for buffer in read(write(problem)).buffers] == [64, 1]
+
+
+def test_ids_that_are_the_same_text_are_not_written_as_bars() -> None:
+    two = (Buffer(1, 10, live=((0, 2),)), Buffer("1", 10, live=((1, 3),)))
+    with pytest.raises(BadInput) as caught:
+        write(Problem(two))
+    assert [(each.code.value, each.pointer) for each in caught.value.findings] == [("duplicate_id", "/buffers/1/id")]
 
 
 def test_a_buffer_that_is_never_needed_has_a_bar_without_length() -> None:
