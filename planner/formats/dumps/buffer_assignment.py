@@ -17,7 +17,7 @@ from ...model.errors import BadInput, Code
 from ...model.gathered import Gathered
 from ...model.numbered import Numbered
 from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
-from ..binary.protobuf import VARINT, Part, message
+from ..binary.protobuf import VARINT, Field, Part, message
 from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
@@ -101,20 +101,22 @@ def _assignment(whole: Part) -> Part:
     first: Part | None = None
     held: Part | None = None
     for field in whole.fields():
+        if field.number == 4:  # a trace, which an HloProto does not have
+            return whole
         if field.number == 1 and first is None and field.inside is not None:
             first = field.part
         elif field.number == 3 and held is None and field.inside is not None:
             held = field.part
-    if first is not None and _is_logical(first):
+    if first is not None and (begin := next(first.fields(), None)) is not None and _is_of_logical(begin):
         return whole
     if held is None:
         raise bad_input(Code.MISSING_FIELD, ("buffer_assignment",), "there is no buffer assignment in it")
     return held
 
 
-def _is_logical(part: Part) -> bool:
-    first = next(part.fields(), None)
-    return first is not None and first.number == 1 and first.inside is None
+def _is_of_logical(first: Field) -> bool:
+    """True if a logical buffer begins with this field. Number and size come before the place where it is made; those that are 0 are left out."""
+    return first.kind == VARINT if first.number in (1, 2) else first.number == 3 and first.inside is not None
 
 
 def _logical(part: Part) -> tuple[int, str, int, int]:
@@ -353,11 +355,11 @@ class _Simulated:
 
 
 def looks_like(data: bytes) -> bool:
-    """True if it begins like an assignment (a logical buffer, whose number comes first) or an HloProto (a module, whose name comes first)."""
+    """True if it begins like an assignment (a logical buffer) or an HloProto (a module, whose name comes first)."""
     try:
         first = next(message(data).fields())
         inner = next(first.part.fields())
-        named = inner.inside is not None and inner.text().isprintable()
+        is_known = _is_of_logical(inner) or (inner.number == 1 and inner.text().isprintable())
     except (BadInput, StopIteration):
         return False
-    return first.number == 1 and inner.number == 1 and (inner.kind == VARINT or named)
+    return first.number == 1 and is_known

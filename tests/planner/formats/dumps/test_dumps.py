@@ -121,6 +121,15 @@ def test_values_shared_by_the_heap_simulator_are_one_piece() -> None:
     assert refused(logical(1, 64) + events((1, 1, 0)), "xla")[0] == "unknown_buffer"
 
 
+def test_a_first_buffer_whose_number_is_left_out_because_it_is_0_is_read() -> None:
+    place = inside(3, inside(2, "a"))
+    rest = logical(1, 32) + inside(4, inside(1, b"") + inside(1, number(2, 1)))
+    for first, size in ((number(2, 64) + place, 64), (place, 0)):
+        problem = read(inside(1, first) + rest)
+        assert [(each.id, each.size) for each in problem.buffers] == [("a", size), ("add.1", 32)]
+    assert len(read(inside(1, b"") + rest, "xla").buffers) == 2
+
+
 def assigned(size: int, *rows: tuple[int, int]) -> bytes:
     return inside(3, number(2, size) + b"".join(inside(9, number(1, id_) + number(2, at)) for id_, at in rows))
 
