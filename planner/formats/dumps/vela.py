@@ -1,7 +1,8 @@
 """The plans that Vela prints (--verbose-allocation): a table for each memory, lifetimes inclusive at both ends.
 
 Vela prints `Allocation, memory Sram, …`; with its older core (--debug-force-legacy-core) `Tensor Allocation for mem_area Sram, …`, and the purpose of each
-tensor. Other tables hold what is only read (weights, command streams), which is not planned.
+tensor. The line above a table names its columns, since some versions leave out the format. Other tables hold what is only read (weights, command
+streams), which is not planned.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 ALIGNMENT = 16
 """The alignment of all tensors, unless Vela is told another."""
-SAMPLE = "0 - 1: 0x0 - 0x40: 64: 64: NHWC: name"
+_BEFORE = "0 - 1: 0x0 - 0x40: 64: 64: "
+"""A row without its last columns."""
+SAMPLE = f"{_BEFORE}NHWC: name"
 _HEAD = re.compile(r"Allocation, memory (?P<new>\w{1,64})|Tensor Allocation for (?:mem_area (?P<old>\w{1,64}))?")
 _READ_ONLY = re.compile(r"\b(?:Permanent_[NC]PU|ReadOnly)\b")
 _OTHERS = "_flash"
@@ -39,8 +42,24 @@ _ROW = (
     r"\s*(?P<first>\S{1,40}) - \s*(?P<last>\S{1,40}): \s*(?P<start>0x\S{1,40}) - \s*(?P<end>0x\S{1,40}): "
     r"\s*(?P<size>\S{1,40}): \s*\S{1,40}: "
 )
-_NEW = re.compile(_ROW + r"[^:]{1,40}: (?P<name>.*)")
-_OLD = re.compile(_ROW + r"(?P<purpose>[^:]{1,40}): [^:]{1,40}: (?P<name>.*)")
+_COLUMNS = re.compile(
+    r"Start Time *-[^:]{1,40}: *Start Addr *-[^:]{1,40}:[^:]{1,40}:[^:]{1,40}:(?P<more>(?:[\w ]{1,40}:){0,8}) *Name *"
+)
+"""The line above a table."""
+_NEW, _OLD = ("Format",), ("Purpose", "Format")
+"""The columns between the numbers and the name, where that line is missing."""
+
+
+class _Shape:
+    """What the rows of a table look like."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        """`columns`: those between the numbers and the name."""
+        cells = ["[^:]{1,40}: "] * len(columns)
+        if "Purpose" in columns:
+            cells[columns.index("Purpose")] = "(?P<purpose>[^:]{1,40}): "
+        self.pattern = re.compile(f"{_ROW}{''.join(cells)}(?P<name>.*)")
+        self.sample = f"{_BEFORE}{''.join(f'{name}: ' for name in columns)}name"
 
 
 class _Row(NamedTuple):
@@ -102,22 +121,24 @@ def _rows(data: bytes, report: Report) -> Iterator[_Row]:
     """Yield every tensor of every table."""
     memories = Names(mark="#", first=2)
     memory: str | None = None
-    shape: re.Pattern[str] | None = None
-    """What the table's lines look like; None between tables."""
+    shape: _Shape | None = None
+    """None between tables."""
     for number, line in lines(data):
         head = _HEAD.search(line)
         if head is not None:
             name = head["new"] or head["old"]
             memory = None if name is None or _READ_ONLY.search(line) else memories.new(name)
-            shape = _OLD if head["old"] else _NEW
+            shape = _Shape(_OLD if head["old"] else _NEW)
         elif line.startswith(_END):
             shape = None
         elif shape is not None:
-            match = shape.fullmatch(line)
+            match = shape.pattern.fullmatch(line)
             if match is not None:
                 yield _Row(memory, number, match)
+            elif (columns := _COLUMNS.fullmatch(line)) is not None:
+                shape = _Shape([name.strip() for name in columns["more"].split(":")[:-1]])
             elif " - " in line and "0x" in line:
-                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
+                report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {shape.sample}")
         if report.is_full:
             return
 

@@ -88,6 +88,25 @@ def test_a_line_of_another_form_is_refused_with_its_number(text: str, line: int)
     assert caught.value.findings[0].pointer == f"/lines/{line}"
 
 
+@pytest.mark.parametrize(
+    "columns", [("Purpose",), ("Format",), (), ("Format", "Purpose"), ("Purpose", "Shape", "Format"), ("Purpose",) * 2]
+)
+def test_the_line_above_a_table_names_its_columns(columns: tuple[str, ...]) -> None:
+    head, names, *_ = OLD.splitlines()[1:]
+    first = names.partition(" Purpose")[0] + "".join(f" {name:12}:" for name in columns) + " Name"
+    numbers = "         0 -          1:        0x0 -       0x40:          64:           96: "
+    cells = {"Purpose": "FeatureMap  ", "Format": "NHWC        ", "Shape": "1, 2, 3     "}
+    row = numbers + "".join(f"{cells[name]}: " for name in columns) + "a: 2"
+    problem = read(f"{head}\n{first}\n{row}")
+    assert [(each.id, each.kind) for each in problem.buffers] == [
+        ("a: 2", "FeatureMap" if "Purpose" in columns else None)
+    ]
+    with pytest.raises(BadInput) as caught:
+        read(f"{head}\n{first}\n{row.replace('0x40:', '0x40')}")
+    sample = caught.value.findings[0].message.partition("look like ")[2]
+    assert read(f"{head}\n{first}\n{sample}").buffers[0].size == 64
+
+
 def _spoilt(text: str, line: int) -> str:
     """Return the log without the size in that line."""
     rows = text.splitlines()
