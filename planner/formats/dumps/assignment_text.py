@@ -46,10 +46,12 @@ class _Values:
     def __init__(self) -> None:
         self._ids, self._names = GatheredTexts(), GatheredTexts()
         self._sizes, self._offsets, self._pools = (array("q") for _ in range(3))
+        self.lines = array("i")
         self._numbers: dict[str, int] = {}
         """By memory."""
 
-    def add(self, id_: str, name: str, size: int, offset: int, pool: str) -> None:
+    def add(self, line: int, id_: str, name: str, size: int, offset: int, pool: str) -> None:
+        self.lines.append(line)
         self._ids.append(id_)
         self._names.append(name)
         self._sizes.append(size)
@@ -117,7 +119,7 @@ class _Dump:
         if key in self._seen:
             self._twice(number, f"value {id_}")
         elif self._pool is not None and self._reach(self._pool, self._begin + offset + size, number):
-            self.values.add(id_, name, size, self._begin + offset, self._pool)
+            self.values.add(number, id_, name, size, self._begin + offset, self._pool)
         self._seen.add(key)
 
     def add_range(self, number: int, line: str) -> None:
@@ -200,7 +202,7 @@ def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, t
     del taken
     spans.clear()
     pools = own.pools(ALIGNMENT)
-    every, rules = tied(buffers.all(pools), ("lines",))
+    every, rules = tied(buffers.all(pools), lambda i: ("lines", values.lines[i]))
     problem = Problem(every, pools, rules, name=f"XLA's own plan: {own}", lifetimes=Lifetimes.HALF_OPEN)
     text = f"{unknown} values have no live range, and are needed throughout"
     return sound_as_read(problem), (text,) if unknown else ()

@@ -68,7 +68,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         method = methods.new(plan.text(0, "name") or f"method{i}")
         begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own, steps)
     pools = tuple(sorted(own.pools(ALIGNMENT, "memory 1"), key=attrgetter("name")))
-    every, rules = tied(buffers.all(pools), ("execution_plan",))
+    every, rules = tied(buffers.all(pools), lambda _: ("execution_plan",))
     name = f"ExecuTorch's own plan: {own}"
     problem = Problem(every, pools, rules, name=name, lifetimes=Lifetimes.HALF_OPEN, steps=steps.all())
     return sound_as_read(problem), ()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from math import gcd
 
 import numpy as np
 
 from solvers.model.instance import Ints
 
-from ...checks.report import Place, bad_input
+from ...checks.report import Place, bad_input, quoted
 from ...model.columns import BufferColumns, ids
+from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Interval, Pool
 
-MOST_PAIRS = 5_000_000
-"""The most pairs of buffers examined for sharing."""
+MOST_SHARED = 5_000_000
+"""The most ranges of bytes that buffers may leave to others which are needed longer."""
+FREE = -1
 NEVER: tuple[Interval, ...] = ((0, 0),)
 
 
@@ -41,18 +44,47 @@ class OwnPlan:
         return f"{sum(self.ends.values())} bytes"
 
 
-def tied(buffers: Sequence[Buffer], place: Place) -> tuple[Sequence[Buffer], Constraints]:
-    """Return the buffers and the colocations between them. Raises BadInput."""
+def tied(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> tuple[Sequence[Buffer], Constraints]:
+    """Return the buffers and the colocations between them. `place` says where in the file each is. Raises BadInput."""
     found = tuple(_colocations(buffers, place))
     if found and isinstance(buffers, BufferColumns):
         buffers = buffers.kept()
     return buffers, Constraints(colocations=found)
 
 
-def _colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation]:
+class _Memory:
+    """Ranges of bytes, each with the buffer that needs it longest of those that have come so far."""
+
+    def __init__(self) -> None:
+        self._begin, self._owner = [0], [FREE]
+
+    def _cut(self, at: int) -> int:
+        """Return the number of the range that begins there, which is made if there is none."""
+        k = bisect_left(self._begin, at)
+        if k == len(self._begin) or self._begin[k] != at:
+            self._begin.insert(k, at)
+            self._owner.insert(k, self._owner[k - 1])
+        return k
+
+    def take(self, low: int, high: int, buffer: int, end: array[int]) -> Iterator[int]:
+        """Give these bytes to the buffer, except where others end later; yield those that had them before."""
+        first, last = self._cut(low), self._cut(high)
+        begin, owner = list[int](), list[int]()
+        for at, other in zip(self._begin[first:last], self._owner[first:last], strict=True):
+            if other != FREE:
+                yield other
+            longest = other if other != FREE and end[other] > end[buffer] else buffer
+            if not owner or owner[-1] != longest:
+                begin.append(at)
+                owner.append(longest)
+        self._begin[first:last], self._owner[first:last] = begin, owner
+
+
+def _colocations(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> Iterator[Colocation]:
     """Return colocations that tie each buffer of such a group to its lowest. Raises BadInput.
 
-    Hints are the file's places, and each buffer has one interval and one pool.
+    Hints are the file's places, and each buffer has one interval and one pool. Buffers come in the order of time. All that need a byte
+    at one time are tied to each other, so that each new one only has to be tied to the one of them that is needed longest.
     """
     base: dict[int, int] = {}
 
@@ -63,20 +95,20 @@ def _colocations(buffers: Sequence[Buffer], place: Place) -> Iterator[Colocation
         return i
 
     start, end, low, size, home = _numbers(buffers)
-    active: list[list[int]] = [[] for _ in range(max(home, default=0) + 1)]
-    """The buffers that are needed now, by their memory."""
-    looked = 0
+    memories = [_Memory() for _ in range(max(home, default=0) + 1)]
+    left = 0
     for i in _listed(np.argsort(np.frombuffer(start, np.int64), kind="stable")):
-        there = active[home[i]]
-        there[:] = [j for j in there if end[j] > start[i]]
-        looked += len(there)
-        if looked > MOST_PAIRS:
-            raise bad_input(Code.TOO_LARGE, place, "too many tensors are used at once")
-        for j in there:
-            if low[j] < low[i] + size[i] and low[i] < low[j] + size[j] and root(i) != root(j):
+        tick("reading")
+        if not size[i] or start[i] == end[i]:
+            continue
+        for j in memories[home[i]].take(low[i], low[i] + size[i], i, end):
+            left += end[j] > end[i]
+            if end[j] > start[i] and root(i) != root(j):
                 lower, higher = sorted((root(i), root(j)), key=lambda k: (low[k], k))
                 base[higher] = lower
-        there.append(i)
+        if left > MOST_SHARED:
+            text = f"too many others are needed longer in the bytes of {quoted(buffers[i].id)}, and of those before it"
+            raise bad_input(Code.TOO_LARGE, place(i), text)
     names = ids(buffers)
     for i in range(len(names)):
         if i in base:

@@ -81,7 +81,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         )
         for home in named
     )
-    every, rules = tied(buffers.all(pools), ("buffers",))
+    every, rules = tied(buffers.all(pools), lambda _: ("buffers",))
     name = f"ST Edge AI's own plan: {own}"
     used = pools or (Pool("heap_overlay_pool"),)
     problem = Problem(_kept(every), used, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
