@@ -60,10 +60,13 @@ def _check_homes(problem: Problem, report: Report) -> None:
     for i, buffer in enumerate(problem.buffers):
         if homes.of(buffer):
             continue
-        who = f"buffer {quoted(buffer.id)} is {'a' if is_constant(buffer) else 'no'} constant"
-        what = "read-only" if is_constant(buffer) else "not read-only"
-        where = "none of the pools it may use is" if buffer.pools is not None else "there is no pool that is"
-        report.add(Code.CONTRADICTION, ("buffers", i, "pools"), f"{who}, but {where} {what}")
+        if is_constant(buffer):
+            why = "none of the pools it may use is" if buffer.pools is not None else "there is no pool that is"
+            text = f"buffer {quoted(buffer.id)} is a constant, but {why} read-only"
+        else:
+            why = "all pools that it may use" if buffer.pools is not None else "all pools"
+            text = f"buffer {quoted(buffer.id)} is no constant, but {why} are read-only"
+        report.add(Code.CONTRADICTION, ("buffers", i, "pools"), text)
 
 
 def _check_exclusions(problem: Problem, names: Names, report: Report) -> None:

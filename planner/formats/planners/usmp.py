@@ -60,7 +60,7 @@ class _PoolWire(TypedDict):
     target_burst_bytes: NotRequired[Any]
     """A number of bytes, or one for each target; checked by _check_burst, since one error is better than one for each choice."""
     constant_info_arr: NotRequired[Items[_ConstantWire] | None]
-    """If present, this is a pool of constants."""
+    """If there, this is a pool of constants; None: it is not there."""
 
 
 @with_config(TOLERANT)
@@ -201,7 +201,7 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
                 _size(pool.get("size_hint_bytes")),
                 rank=i,
                 speed=speed if known else None,
-                read_only="constant_info_arr" in pool,
+                read_only=pool.get("constant_info_arr") is not None,
             )
             for i, (pool, speed) in enumerate(zip(pools, speeds, strict=True))
         ),

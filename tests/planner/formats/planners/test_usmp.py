@@ -104,6 +104,15 @@ def test_speeds_constants_and_uses_survive_reading_and_writing() -> None:
     }
 
 
+def test_a_list_of_constants_that_is_null_is_not_there() -> None:
+    pools = [{"pool_name": "sram", "constant_info_arr": None}]
+    assert read(document(buffer("a"), pools=pools)).pools == (Pool("sram"),)
+    error = refusal(
+        document(buffer("a", pool_candidates=["rom"]), pools=[{"pool_name": "rom", "constant_info_arr": []}])
+    )
+    assert error.findings[0].message == "buffer 'a' is no constant, but all pools that it may use are read-only"
+
+
 @pytest.mark.parametrize(("lifetimes", "extra"), [("inclusive", 1), ("half_open", 0)])
 def test_intervals_are_read(lifetimes: str, extra: int) -> None:
     problem = read({"name": "n", "lifetimes": lifetimes, "intervals": [[0, 3, 8], [2, 4, 0]]})
