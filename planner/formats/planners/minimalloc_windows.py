@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
-from ...facts.intervals import merged
-from ...model.problem import Buffer, BufferId, Colocation, Problem
+from ...facts.intervals import first_meeting, merged
+from ...model.problem import Buffer, BufferId, Colocation, Interval, Problem
 
 Cells: TypeAlias = dict[str, int | str]
 """Cells of a row, by column."""
@@ -25,10 +26,11 @@ def without_windows(problem: Problem) -> tuple[Problem, dict[str, Cells]]:
     buffers = {buffer.id: buffer for buffer in problem.buffers}
     found: dict[BufferId, dict[int, tuple[Buffer, int]]] = {}
     tied = {each.buffer for each in problem.constraints.colocations}
+    lives = {id_: merged(buffers[id_].live or ()) for id_ in {each.base for each in problem.constraints.colocations}}
     for each in problem.constraints.colocations:
-        if each.base in tied:
+        if each.base in tied or buffers[each.base].live is None:
             continue
-        number = _number(buffers[each.buffer], buffers[each.base], each)
+        number = _number(buffers[each.buffer], buffers[each.base], lives[each.base], each)
         if number is not None:
             found.setdefault(each.base, {})[number] = (buffers[each.buffer], each.offset)
     cells: dict[str, Cells] = {}
@@ -45,19 +47,15 @@ def without_windows(problem: Problem) -> tuple[Problem, dict[str, Cells]]:
     return replace(problem, buffers=kept, constraints=replace(problem.constraints, colocations=ties)), cells
 
 
-def _number(part: Buffer, base: Buffer, tie: Colocation) -> int | None:
-    """Return the number in the part's id; None if it is no window of the base."""
+def _number(part: Buffer, base: Buffer, base_live: tuple[Interval, ...], tie: Colocation) -> int | None:
+    """Return the number in the part's id; None if it is no window of the base, which has this merged lifetime."""
     begin, _, number = str(part.id).rpartition(".window")
     if begin != str(base.id) or not number.isascii() or not number.isdigit() or number != str(int(number)):
         return None
     live = merged(part.live or ())
     is_plain = part == Buffer(part.id, part.size, live=part.live) and len(live) == 1 and part.size > 0
     fits = tie.offset >= 0 and tie.offset + part.size <= base.size
-    return int(number) if is_plain and fits and _is_in_gap(live[0], base) else None
-
-
-def _is_in_gap(span: tuple[int, int], base: Buffer) -> bool:
-    return base.live is not None and all(end <= span[0] or span[1] <= start for start, end in base.live)
+    return int(number) if is_plain and fits and first_meeting(base_live, *live[0]) is None else None
 
 
 def _cells(base: Buffer, windows: dict[int, tuple[Buffer, int]]) -> Cells | None:
@@ -68,7 +66,7 @@ def _cells(base: Buffer, windows: dict[int, tuple[Buffer, int]]) -> Cells | None
     lower, upper = min(times), max(times)
     ends = [(lower, lower), *live, (upper, upper)]
     seen = {span for span, _, _ in shown.values()}
-    plain = [(a[1], b[0]) for a, b in pairwise(ends) if a[1] < b[0] and (a[1], b[0]) not in seen]
+    plain = deque((a[1], b[0]) for a, b in pairwise(ends) if a[1] < b[0] and (a[1], b[0]) not in seen)
     if max(shown) > len(shown) + len(plain) + MOST_EMPTY:
         return None
     gaps = []
@@ -77,7 +75,7 @@ def _cells(base: Buffer, windows: dict[int, tuple[Buffer, int]]) -> Cells | None
             (start, end), size, offset = shown[number]
             gaps.append(f"{start}-{end}@{offset}:{offset + size}")
         else:
-            start, end = plain.pop(0) if plain else (lower, lower)
+            start, end = plain.popleft() if plain else (lower, lower)
             gaps.append(f"{start}-{end}")
     gaps += [f"{start}-{end}" for start, end in plain]
     return {"lower": lower, "upper": upper, "gaps": " ".join(gaps)}

@@ -13,7 +13,7 @@ from typing import Any
 from ...checks.names import check_ids_as_texts
 from ...checks.report import Place, Report, quoted
 from ...facts.constants import is_constant, spell_out_constants
-from ...facts.intervals import merged, overlap
+from ...facts.intervals import merged
 from ...facts.variants import as_chosen, require_nothing_to_choose
 from ...model.errors import Code
 from ...model.plan import Placement, Plan
@@ -143,14 +143,29 @@ def _alignment(problem: Problem, buffer: Buffer) -> int:
 
 def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
     """Return, by buffer, the names of those with which it must not share addresses; both sides name each other."""
-    found: dict[BufferId, list[str]] = {buffer.id: [] for buffer in problem.buffers}
-    excluded = {frozenset(pair) for pair in problem.constraints.exclusions}
-    explicit = {frozenset(pair) for pair in problem.constraints.conflicts}
-    timed = [(b, merged(b.live or ())) for b in problem.buffers if not _in_constant_pool(problem, b)]
-    for i, (first, mine) in enumerate(timed):
-        for second, theirs in timed[i + 1 :]:
-            pair = frozenset((first.id, second.id))
-            if pair in explicit or (pair not in excluded and overlap(mine, theirs)):
-                found[first.id].append(str(second.id))
-                found[second.id].append(str(first.id))
-    return found
+    found: dict[BufferId, set[int]] = {b.id: set() for b in problem.buffers if not _in_constant_pool(problem, b)}
+    number = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
+    ids = [*number]
+    for first, second in _live_together(
+        [(start, end, number[b.id]) for b in problem.buffers if b.id in found for start, end in merged(b.live or ())]
+    ):
+        found[ids[first]].add(second)
+        found[ids[second]].add(first)
+    for a, b in problem.constraints.exclusions:
+        found.get(a, set()).discard(number[b])
+        found.get(b, set()).discard(number[a])
+    for a, b in problem.constraints.conflicts:
+        if a != b and a in found and b in found:
+            found[a].add(number[b])
+            found[b].add(number[a])
+    return {id_: [str(ids[i]) for i in sorted(others)] for id_, others in found.items()}
+
+
+def _live_together(spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of every two of these spans, (start, end, number), that have a time in common."""
+    live: list[tuple[int, int, int]] = []
+    for span in sorted(spans):
+        live = [each for each in live if each[1] > span[0]]
+        for each in live:
+            yield each[2], span[2]
+        live.append(span)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -84,6 +85,23 @@ def test_a_plan_gives_every_constant_its_offset_and_the_rest_its_allocation() ->
     assert document["pool_allocations"] == at
     flash = document["pools"][1]["constant_info_arr"]
     assert [c["byte_offset"] for c in flash] == [at["w"]["byte_offset"], 16]
+
+
+def test_buffers_in_conflict_are_those_with_a_time_in_common_and_no_exclusion_and_those_said() -> None:
+    lives = [((0, 2), (5, 9)), ((2, 5), (8, 9)), ((1, 1),), (), ((3, 6),), None, ((0, 9),)]
+    problem = Problem(
+        tuple(Buffer(i, 8, live=live) for i, live in enumerate(lives)),
+        constraints=Constraints(conflicts=((5, 1), (6, 0)), exclusions=((0, 6), (1, 4), (3, 5))),
+    )
+    conflicts = [buffer["conflicts"] for buffer in written(problem)["buffers"]]
+    assert conflicts == [["1", "4", "6"], ["0", "5", "6"], [], [], ["0", "6"], ["1"], ["0", "1", "4"]]
+
+
+def test_conflicts_are_found_without_comparing_all_buffers() -> None:
+    problem = Problem(tuple(Buffer(i, 8, live=((i, i + 10),)) for i in range(16_000)))
+    began = time.process_time()
+    assert len(write_usmp(problem)) > 1_000_000
+    assert time.process_time() - began < 8
 
 
 @pytest.mark.parametrize(
