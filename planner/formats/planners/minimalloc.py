@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import csv
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from io import BytesIO, TextIOWrapper
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
+from ...model.columns import ids
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.gathered import Gathered
@@ -89,27 +91,33 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
                 return sound_as_read(Problem(buffers, _pools([pool], base), lifetimes=Lifetimes.HALF_OPEN)), ()
             except BadInput:  # which reports the faults, but without lines
                 del quick, buffers
+    problem, is_pinned = _read_rows(data, base, inclusive=inclusive)
+    return sound_as_read(in_one_memory(problem)), (PINNED,) if is_pinned else ()
+
+
+def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) -> tuple[Problem, bool]:
+    """Return the Problem, not checked yet, and whether any row fixes a buffer."""
     report = Report()
     listed = rows(data if base is None else b"\n" + data[base.end() :])
     columns, is_inclusive = _header(next(listed, (1, []))[1])
     reader = _Reader(columns, 1 if inclusive or is_inclusive else 0, report)
     gathered = Gathered()
-    ids: list[BufferId] = []
+    with_clocks: list[BufferId] = []
     """Of the rows with clocks of threads."""
     for i, (line, cells) in enumerate(listed):
         buffer = reader.buffer(i, line, cells)
         if buffer is not None:
             gathered.add(buffer)
-            ids += [buffer.id] if reader.clocks else []
+            with_clocks += [buffer.id] if reader.clocks else []
     report.raise_if_any()
-    for part in reader.parts:
+    conflicts = reader.clocks.conflicts(with_clocks, len(data)) if reader.clocks else ()
+    count = len(gathered)
+    for part in reader.parts.rows():
         gathered.add(part)
-    conflicts = reader.clocks.conflicts(ids, len(data)) if reader.clocks else ()
-    constraints = Constraints(conflicts, colocations=tuple(reader.colocations))
-    problem = Problem(
-        gathered.all(), _pools([*reader.pools] or [DEFAULT], base), constraints, lifetimes=Lifetimes.HALF_OPEN
-    )
-    return sound_as_read(in_one_memory(problem)), (PINNED,) if reader.is_pinned else ()
+    buffers = gathered.all()
+    constraints = Constraints(conflicts, colocations=reader.windows(ids(buffers), count))
+    pools = _pools([*reader.pools] or [DEFAULT], base)
+    return Problem(buffers, pools, constraints, lifetimes=Lifetimes.HALF_OPEN), reader.is_pinned
 
 
 def _pools(names: Sequence[str], base: re.Match[bytes] | None) -> tuple[Pool, ...]:
@@ -160,9 +168,10 @@ class _Reader:
         self._extra = extra
         """The number added to an end to make it half-open."""
         self._report = report
-        self.parts: list[Buffer] = []
+        self.parts = Gathered()
         """The parts of buffers needed within gaps with windows."""
-        self.colocations: list[Colocation] = []
+        self._wholes, self._offsets = array("q"), array("q")
+        """The row of each part's buffer, and the part's place there."""
         self.pools: dict[str, None] = {}
         """The names of the memories, in the order of the rows."""
         self.is_pinned = False
@@ -200,6 +209,11 @@ class _Reader:
             hint=hint if hint is not None and hint >= 0 else None,
             kind=self._cell(cells, "kind").lower() or self._cell(cells, "label") or None,
         )
+
+    def windows(self, ids: Sequence[BufferId], count: int) -> tuple[Colocation, ...]:
+        """Return what ties the parts to their buffers. `ids` are those of so many rows, and then of the parts."""
+        places = enumerate(zip(self._wholes, self._offsets, strict=True), count)
+        return tuple(Colocation(ids[part], ids[whole], offset) for part, (whole, offset) in places)
 
     def _cell(self, cells: list[str], column: str) -> str:
         """Return the text in an optional column."""
@@ -259,9 +273,9 @@ class _Reader:
         for number, (gap, window) in enumerate(gaps):
             first, last = max(gap[0], start), min(gap[1], end)
             if window is not None and window[0] < window[1] and first < last:
-                part = name_of(id_, number)
-                self.parts.append(Buffer(part, window[1] - window[0], live=((first, last),)))
-                self.colocations.append(Colocation(part, id_, window[0]))
+                self.parts.add(Buffer(name_of(id_, number), window[1] - window[0], live=((first, last),)))
+                self._wholes.append(where[0])
+                self._offsets.append(window[0])
         live: list[Interval] = []
         for low, high in merged([gap for gap, _ in gaps]):
             live.append((start, min(low, end)))

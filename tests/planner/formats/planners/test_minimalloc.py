@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -258,6 +259,20 @@ def test_gaps_with_windows_and_labels_are_written_as_they_were_read(gaps: str) -
     problem, _ = read_problem(f"id,lower,upper,size,gaps,kind\na,0,30,64,{gaps},weight\nb,0,9,8,,\n".encode())
     assert problem.constraints.colocations
     assert read_problem(write_csv(problem))[0] == problem
+
+
+def test_windows_are_kept_once_while_they_are_read() -> None:
+    gaps = " ".join(f"{10 * i}-{10 * i + 5}@0:4" for i in range(20))
+    data = csv("id,lower,upper,size,gaps", *(f"a{i},0,100000,64,{gaps}" for i in range(1_000)))
+    read_problem(data[: data.index(b"\n", 100)])
+    tracemalloc.start()
+    try:
+        problem = read_problem(data)[0]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(problem.buffers) == 21_000
+    assert most < 80 * len(data)
 
 
 def test_many_windows_of_one_buffer_are_written_without_comparing_all_gaps() -> None:
