@@ -22,6 +22,7 @@ from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
 
 from .output_file import reason
+from .refusals import BadFile
 from .text import is_terminal, say
 
 if TYPE_CHECKING:
@@ -75,14 +76,13 @@ def read_asked(
 
 
 def read_baseline(file: str | None) -> Plan | None:
-    """Return the older plan that tells where buffers were. Raises BadInput with the file's name."""
+    """Return the older plan that tells where buffers were. Raises BadFile."""
     if file is None:
         return None
     try:
         return read_plan(read_bytes(file))
     except BadInput as error:
-        message = f"{shown_name(file)}: {error.findings[0].message}"
-        raise BadInput(Finding(error.findings[0].code, "/options/baseline", message)) from error
+        raise BadFile("--baseline", shown_name(file), error) from error
 
 
 def read_frontier_file(file: str, data: bytes) -> Frontier:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from planner.model.deadline import OutOfTime, time_limit
-from planner.model.errors import MAX_FINDINGS, Code, Finding, NoPlan, PlannerError, PlanWithheld
+from planner.model.errors import MAX_FINDINGS, BadInput, Code, Finding, NoPlan, PlannerError, PlanWithheld
 
 from ..exit_codes import ExitCode
 from .standard_output import print_json
@@ -21,12 +21,22 @@ ARGUMENTS = ("kind",)
 """Options of the library that are arguments on the command line."""
 
 
+class BadFile(BadInput):
+    """Bad input in a file that an option names, beside those that the command is about."""
+
+    def __init__(self, option: str, file: str, error: BadInput) -> None:
+        super().__init__(*error.findings, more=error.more)
+        self.option, self.file = option, file
+
+
 @contextmanager
 def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
     """Report a PlannerError from the block as being about `source`, and exit with 2; with another code if the input is not at fault."""
     try:
         yield
     except PlannerError as error:
+        if isinstance(error, BadFile):
+            source = error.file if as_json else f"{error.option}: {error.file}"
         report(error.findings, error.more, source, as_json=as_json)
         raise typer.Exit(_exit_code(error)) from None
 
@@ -49,7 +59,15 @@ def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_j
     """Report what is wrong, at most MAX_FINDINGS findings in full."""
     listed, more = findings[:MAX_FINDINGS], more + len(findings[MAX_FINDINGS:])
     if as_json:
-        errors = [{"code": f.code.value, "pointer": f.pointer, "message": f.message} for f in listed]
+        errors = [
+            {
+                "code": f.code.value,
+                "file": source if _is_about_the_file(f) else None,
+                "pointer": f.pointer,
+                "message": f.message,
+            }
+            for f in listed
+        ]
         print_json({"errors": errors, "more": more})
         return
     for finding in listed:
@@ -61,12 +79,20 @@ def report(findings: tuple[Finding, ...], more: int, source: str | None, *, as_j
 def line(finding: Finding, source: str | None) -> str:
     """`problem.json: /buffers/0/size: must be at least 0 [out_of_range]`"""
     places: tuple[str | None, ...] = (source, finding.pointer)
-    in_a_file = finding.pointer and not finding.pointer.startswith("/options/")
-    of_an_option = finding.code in NOT_ABOUT_THE_FILE or (finding.pointer and finding.code is Code.UNREADABLE)
-    if not in_a_file and (of_an_option or source is None):
+    if not _is_about_the_file(finding) or (source is None and not _is_in_a_file(finding)):
         places = (option(finding.pointer),)
     shown = [visible(part) for part in (*places, finding.message) if part]
     return f"{': '.join(shown)} [{finding.code.value}]"
+
+
+def _is_about_the_file(finding: Finding) -> bool:
+    """True unless it is about an option, an output or the installation."""
+    of_an_option = finding.code in NOT_ABOUT_THE_FILE or (finding.pointer and finding.code is Code.UNREADABLE)
+    return _is_in_a_file(finding) or not of_an_option
+
+
+def _is_in_a_file(finding: Finding) -> bool:
+    return bool(finding.pointer) and not finding.pointer.startswith("/options/")
 
 
 def option(pointer: str) -> str:

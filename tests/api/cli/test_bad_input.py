@@ -23,7 +23,7 @@ def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[di
     out, nothing = capture.readouterr()
     assert nothing == b""
     errors = json.loads(out)["errors"]
-    assert all(set(error) == {"code", "pointer", "message"} for error in errors)
+    assert all(set(error) == {"code", "file", "pointer", "message"} for error in errors)
     return err.decode().splitlines(), errors
 
 
@@ -70,6 +70,25 @@ def test_unreadable_files_are_refused(name: str, why: str, tmp_path: Path, capfd
     lines, errors = refused(["plan", str(tmp_path / name)], capfdbinary)
     assert why in lines[0]
     assert errors[0]["code"] == "unreadable"
+
+
+def test_errors_in_json_say_which_file_is_at_fault(tmp_path: Path, capfdbinary: Captured) -> None:
+    problem, plan, absent = written(tmp_path, THREE), str(tmp_path / "plan.json"), str(tmp_path / "absent.json")
+    assert invoke(["plan", problem, "-o", plan, "-q"]) == 0
+    broken = tmp_path / "broken.json"
+    broken.write_text(Path(plan).read_text(encoding="utf-8").replace('"offset": 0', '"offset": -1'), encoding="utf-8")
+    for arguments, file, pointer in (
+        ([absent, plan], absent, ""),
+        ([problem, absent], absent, ""),
+        ([problem, plan, "--proof", absent], absent, ""),
+        ([problem, str(broken)], str(broken), "/placements/0/offset"),
+        ([problem, plan, "--stability", "first", "--baseline", str(broken)], str(broken), "/placements/0/offset"),
+        ([problem, plan, "--stability", "first", "--baseline", absent], absent, ""),
+        ([problem, plan, "--capacity", "x=3"], None, "/options/capacity"),
+    ):
+        lines, errors = refused(["verify", *arguments], capfdbinary)
+        assert [(error["file"], error["pointer"]) for error in errors] == [(file, pointer)], arguments
+        assert file is None or f"{file}: " in lines[0]
 
 
 @pytest.mark.parametrize(

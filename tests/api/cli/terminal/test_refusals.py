@@ -34,8 +34,17 @@ def test_programs_get_findings_as_json(capfdbinary: pytest.CaptureFixture[bytes]
     with pytest.raises(typer.Exit), refusing("p", as_json=True):
         raise BadInput(Finding(Code.WRONG_TYPE, "/a", "wrong"), more=1)
     out, err = capfdbinary.readouterr()
-    assert json.loads(out) == {"errors": [{"code": "wrong_type", "pointer": "/a", "message": "wrong"}], "more": 1}
+    assert json.loads(out) == {
+        "errors": [{"code": "wrong_type", "file": "p", "pointer": "/a", "message": "wrong"}],
+        "more": 1,
+    }
     assert err == b""
+
+
+def test_findings_about_options_have_no_file_in_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with pytest.raises(typer.Exit), refusing("p", as_json=True):
+        raise BadInput(Finding(Code.INVALID_OPTION, "/options/capacity", "no"), Finding(Code.UNREADABLE, "", "gone"))
+    assert [error["file"] for error in json.loads(capfdbinary.readouterr()[0])["errors"]] == [None, "p"]
 
 
 def test_findings_about_options_do_not_name_the_file(capsys: pytest.CaptureFixture[str]) -> None:
