@@ -27,6 +27,7 @@ from .text import is_terminal, say
 
 if TYPE_CHECKING:
     from planner.formats.answers.opened import Asked
+    from planner.formats.tables.plans import PlanFormat
 
 STANDARD_INPUT = "-"
 MAX_INPUT_BYTES = 1 << 30
@@ -66,9 +67,13 @@ def read_asked(
     prefer: Preference | None,
     stability: Stability | None = None,
     baseline: str | None = None,
+    wanted: PlanFormat | None = None,
 ) -> Asked:
-    """Return the problem that is planned with these options, beside what was read. Raises BadInput."""
+    """Return the problem that is planned with these options, beside what was read. Raises BadInput, also if its plans cannot be written as wanted."""
     source = Source(read_bytes(file), file)
+    if wanted is not None:
+        wanted.require_source(source)
+        input_format = input_format or wanted.read_as
     row = chosen(source, input_format)
     problem, _warnings = row.read(source)
     problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))

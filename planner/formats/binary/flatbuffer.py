@@ -33,7 +33,9 @@ class FlatBuffer:
         if len(data) < 8:
             raise damaged((), len(data), "the file ends within its header")
         if data[4:8] != identifier:
-            raise bad_input(Code.UNKNOWN_FORMAT, (), f"at byte 4 must be {identifier.decode()!r}, not {data[4:8]!r}")
+            raise bad_input(
+                Code.UNKNOWN_FORMAT, (), f"at byte 4 must be {identifier.decode()!r}, not {data[4:8].hex(' ')} (hex)"
+            )
 
     def root(self) -> Table:
         return Table(self, self.follow(0, ()), ())

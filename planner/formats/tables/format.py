@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...model.errors import BadInput
 from ..documents import Source
 from .settings import ALIGNMENT, NOTHING, Setting
 
@@ -87,7 +88,12 @@ class Format(NamedTuple):
     def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
         """Return the same with sizes as written."""
         for_reader = {name: value for name, value in self.arguments.items() if name != ALIGNMENT.name}
-        problem, warnings = found(self.reader)(source, **for_reader)
+        try:
+            problem, warnings = found(self.reader)(source, **for_reader)
+        except BadInput:
+            if not self.is_json and source.name is not None and source.name.lower().endswith(self.endings):
+                found("planner.formats.tables.problems:require_no_other")(self, source)
+            raise
         alignment = self.arguments.get(ALIGNMENT.name)
         return (problem if alignment is None else _aligned(problem, alignment)), warnings
 

@@ -17,6 +17,7 @@ from .settings import NOTHING, Setting, parsed_settings
 if TYPE_CHECKING:
     from ...model.plan import Plan
     from ...model.problem import Problem
+    from ..documents import Source
 
 
 class PlanFormat(NamedTuple):
@@ -32,6 +33,13 @@ class PlanFormat(NamedTuple):
     settings: tuple[Setting, ...] = ()
     media_type: str = TEXT
     arguments: Mapping[str, Any] = NOTHING
+
+    def require_source(self, source: Source) -> None:
+        """Raise BadInput if plans in this format are made of problems in one format alone, and this is another."""
+        if self.read_as is not None:
+            from .problems import require_content
+
+            require_content(self.read_as.partition(":")[0], source, f"a {self.endings[0]} file is written from")
 
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
         """Return the plan in this format. Raises BadInput for what it cannot express: only memplan's own can lack addresses."""

@@ -5,8 +5,10 @@ A format is a module that reads it and a row here; docs/other-formats.md explain
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ...checks.report import bad_input, quoted
-from ...model.errors import Code
+from ...model.errors import BadInput, Code
 from ..documents import Source
 from . import examples, signs
 from .format import CSV, JSON, LINES, LOG, Format, Memory
@@ -321,6 +323,31 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
         return FORMATS[USUAL]
     known = ", ".join(row.name for row in says or sent or FORMATS.values())
     raise bad_input(Code.UNKNOWN_FORMAT, (), f"the format is not recognised: the content is none of {known}")
+
+
+def of_content(source: Source) -> Format | None:
+    """Return the format of the content, whatever the file is called; None if none is recognised."""
+    for row in FORMATS.values():
+        with suppress(BadInput):  # JSON that is not sound is nothing's
+            if row.recognises(source):
+                return row
+    return None
+
+
+def require_no_other(row: Format, source: Source) -> None:
+    """Raise BadInput if the content is in another format than this one, which the ending says."""
+    other = of_content(source)
+    if other is not None and other.name != row.name:
+        text = f"the ending says {row.title}, but the content says {other.title}: rename the file, or name its format (--format {other.name})"
+        raise bad_input(Code.UNKNOWN_FORMAT, (), text)
+
+
+def require_content(name: str, source: Source, why: str) -> None:
+    """Raise BadInput, which says why, unless the content is in the format of that name."""
+    other = of_content(source)
+    if other is None or other.name != name:
+        this = "not of any format that memplan reads" if other is None else other.title
+        raise bad_input(Code.UNKNOWN_FORMAT, (), f"{why} {FORMATS[name].title} only, and this is {this}")
 
 
 def names() -> str:

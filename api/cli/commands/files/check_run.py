@@ -7,12 +7,14 @@ from pathlib import PurePath
 from typing import Any
 
 import planner
+from planner.formats.documents import Source
 from planner.formats.models.tflite.arena import Tail, estimated_tail, most_scratch
 from planner.formats.models.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
 from planner.formats.models.tflite.micro import micro_problem, planned_offsets
 from planner.formats.models.tflite.model import Model, read_model
 from planner.formats.models.tflite.write import offsets_of, with_metadata
 from planner.formats.tables.plans import PLAN_FORMATS, require_ending
+from planner.formats.tables.problems import require_content
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Problem
@@ -85,7 +87,9 @@ def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json
             output.check(file)
         if not estimate and not is_installed():
             raise CannotSolve(Finding(Code.UNAVAILABLE, "", f"{INSTALL}; --estimate does without"))
-        found = examined(read_bytes(file), options, estimate=estimate)
+        data = read_bytes(file)
+        require_content("tflite", Source(data), "what TFLite Micro runs are")
+        found = examined(data, options, estimate=estimate)
         if output is not None and found.plan.peak is not None:
             output.write(written(found.model, found.plan))
     if prints_json(as_json=as_json):

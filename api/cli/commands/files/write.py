@@ -35,7 +35,7 @@ def run(
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check(problem_file, plan_file)
-        asked = read_asked(problem_file, input_format or row.read_as, capacity, prefer, stability, baseline)
+        asked = read_asked(problem_file, input_format, capacity, prefer, stability, baseline, row)
     with refusing(shown_name(plan_file), as_json=False):
         data = read_bytes(plan_file)
         opened = answer_kind(data).open(asked, data, beside(plan_file))

@@ -11,7 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import planner
 from planner.formats import read_problem, write_plan, write_sharing
-from planner.formats.tables.plans import JSON_ENDINGS, USUAL, plan_format, require_ending
+from planner.formats.documents import Source
+from planner.formats.tables.plans import JSON_ENDINGS, USUAL, PlanFormat, plan_format, require_ending
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
@@ -90,13 +91,13 @@ def run(request: Request, options: Options) -> ExitCode:
     hand_over = partial(deliver, options=options)
     if request.proof is None:
         way = planner.plan if old is None else partial(planner.plan, start=old)
-        return carry_out(request, options, Work(read_as, way, in_bytes, for_the_file, hand_over))
+        return carry_out(request, options, Work(plan_format_of, way, in_bytes, for_the_file, hand_over))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    work = Work(read_as, partial(proving.plan, start=old), in_bytes, for_the_file, hand_over)
+    work = Work(plan_format_of, partial(proving.plan, start=old), in_bytes, for_the_file, hand_over)
     code = carry_out(request, options, work)
     with refusing(None, as_json=request.as_json):
         written = proving.write()
@@ -152,7 +153,7 @@ class Input(NamedTuple):
 
 def for_the_file(request: Request, given: Input, plan: Plan) -> bytes | None:
     """The plan as the file is to have it; None if there is no plan, and the format has no way to say so."""
-    row = plan_format(request.output_format, request.target or "")
+    row = plan_format_of(request)
     if not plan.status.has_plan and row.name != USUAL:
         return None
     return row.write(given.problem, plan, given.data)
@@ -161,8 +162,8 @@ def for_the_file(request: Request, given: Input, plan: Plan) -> bytes | None:
 class Work(NamedTuple, Generic[Answer]):
     """The functions of a command that makes an answer to a problem."""
 
-    read_as: Callable[[Request], str | None]
-    """Returns the default format for reading the problem. Raises BadInput if the file of -o cannot be what its name says."""
+    format_of: Callable[[Request], PlanFormat | None]
+    """Returns the format of the plan in the file of -o. Raises BadInput if that cannot be what its name says."""
     make: Callable[..., Answer]
     in_bytes: Callable[[Problem], bool]
     write: Callable[[Request, Input, Answer], bytes | None]
@@ -174,7 +175,7 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
     """Read the file, make the answer, deliver it; return the exit code."""
     with refusing(shown_name(request.file), as_json=request.as_json):
         output = checked_output(request)
-        given = read_input(request, work.read_as(request), options.time_limit)
+        given = read_input(request, work.format_of(request), options.time_limit)
         problem = given.problem
         # From here to the last byte written, Ctrl-C must not cost the best answer.
         with Interrupt() as interrupt:
@@ -204,19 +205,23 @@ def checked_output(request: Request) -> OutputFile | None:
     return output
 
 
-def read_as(request: Request) -> str | None:
-    """Return the default format for reading the problem of a plan that is written as requested. Raises BadInput if no plan is written so."""
-    return plan_format(request.output_format, request.target or "").read_as
+def plan_format_of(request: Request) -> PlanFormat:
+    """Return the format in which the plan is written. Raises BadInput if no plan is written so."""
+    return plan_format(request.output_format, request.target or "")
 
 
-def read_input(request: Request, usual: str | None, seconds: float | None) -> Input:
-    """The problem, read in the usual format if none was named. Raises BadInput, and OutOfTime if reading it takes that long."""
+def read_input(request: Request, wanted: PlanFormat | None, seconds: float | None) -> Input:
+    """The problem, if no format was named in the one that the plan's needs. Raises BadInput, and OutOfTime if reading it takes that long."""
     ready = time.monotonic()
     data = read_bytes(request.file)
     begun = request.begun
     if request.file == STANDARD_INPUT:
         begun += time.monotonic() - ready  # waiting for somebody to write the input does not count
+    usual = None
     with time_limit(seconds, begun):
+        if wanted is not None:
+            wanted.require_source(Source(data, request.file))
+            usual = wanted.read_as
         problem, warnings = read_problem(data, name=request.file, format=request.input_format or usual)
     return Input(problem, warnings, begun, data)
 

@@ -284,7 +284,11 @@ def test_impossible_outputs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(planner.write_problem(ODD))
     for arguments, says in (
-        (["-o", str(tmp_path / "out.tflite")], "must be 'TFL3'"),
+        (
+            ["-o", str(tmp_path / "out.tflite")],
+            "a .tflite file is written from TensorFlow Lite models only, and this is memplan/1 JSON",
+        ),
+        (["-o", str(tmp_path / "out.cc"), "--format", "memplan"], "a .cc file is written from TensorFlow Lite"),
         (["-o", str(tmp_path / "out.h"), "--as", "d"], "known are plan, tflite, c"),
         (["-o", str(tmp_path / "out.h"), "--as", "c:prefix=1x"], "must be a name of C"),
         (["-o", str(tmp_path / "out.h"), "--as", "map:prefix=x"], "has no setting 'prefix'"),
@@ -294,6 +298,13 @@ def test_impossible_outputs_are_refused(tmp_path: Path) -> None:
         assert answer.exit_code == 2
         assert says in answer.stderr
         assert [each.name for each in tmp_path.iterdir()] == ["p.json"]
+
+
+def test_only_models_are_run(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_bytes(planner.write_problem(ODD))
+    answer = CliRunner().invoke(app, ["check-run", str(path), "--estimate"])
+    assert (answer.exit_code, "Lite models only, and this is memplan/1 JSON" in answer.stderr) == (2, True)
 
 
 def test_without_a_plan_nothing_is_written(tmp_path: Path) -> None:

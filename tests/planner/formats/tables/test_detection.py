@@ -38,7 +38,7 @@ def test_the_format_can_be_named(data: bytes, format: Any) -> None:  # noqa: A00
         (json.dumps(MEMPLAN).encode(), {"format": "usmp"}, "missing_field"),
         (json.dumps(MEMPLAN).encode(), {"format": "dsa"}, "missing_field"),
         (json.dumps(USMP).encode(), {"format": "memplan"}, "unknown_format"),
-        (json.dumps(MEMPLAN).encode(), {"name": "x.csv"}, "unknown_field"),
+        (json.dumps(MEMPLAN).encode(), {"name": "x.csv"}, "unknown_format"),
         (b"hello", {}, "unknown_format"),
         (b"hello", {"name": "x.json"}, "invalid_json"),
         (b"hello", {"name": "x.txt"}, "unknown_format"),
@@ -53,6 +53,19 @@ def test_the_format_can_be_named(data: bytes, format: Any) -> None:  # noqa: A00
 )
 def test_a_wrong_guess_is_an_error(data: bytes, options: dict[str, Any], code: str) -> None:
     assert refusal(data, **options).findings[0].code == code
+
+
+def test_content_of_another_format_than_the_ending_says_is_named() -> None:
+    for name, ending, title in (
+        ("tflite", "onnx", "ONNX models"),
+        ("memplan", "npz", "columns"),
+        ("onnx", "pte", "Ex"),
+    ):
+        [finding] = refusal(FORMATS[name].document, name=f"x.{ending}").findings
+        assert finding.message.startswith("the ending says ")
+        assert title in finding.message
+        assert f"--format {name}" in finding.message
+    assert refusal(b"PK", name="x.onnx").findings[0].code == "missing_field"
 
 
 def test_formats_and_validation_are_loaded_only_when_needed() -> None:
