@@ -23,6 +23,7 @@ from planner.model.errors import Code, Finding, PlannerError
 from planner.model.problem import Buffer, Problem
 from planner.planning.options.options import Options
 from planner.reporting.explain import explain_bound
+from planner.verifying.findings import FindingKind
 from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal, bad_option, refused_findings, takes_too_long
@@ -203,7 +204,7 @@ def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Li
     """Return a plan in the form for compilers, linkers and runtimes, or any answer as a table. A wrong one is not written."""
     row = plan_format(header["as"])
     opened, _warnings = _opened(header, parts, settings, header["format"] or row.read_as)
-    _require_right(opened)
+    _require_right(opened, row.read_as)
     try:
         return {}, write_answer(row, opened)
     except PlannerError as error:
@@ -220,9 +221,14 @@ def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
         raise below("plan", error) from None
 
 
-def _require_right(opened: Opened) -> None:
+def _require_right(opened: Opened, read_as: str | None = None) -> None:
+    """Refuse a wrong answer, saying how the problem had to be read, if it had to be read in one way."""
     if wrong := opened.findings:
-        raise refused_findings([Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong])
+        findings = [Finding(Code.INVALID_VALUE, "/plan", each.message) for each in wrong]
+        if read_as is not None and FindingKind.WRONG_DIGEST in {each.kind for each in wrong}:
+            text = f"plans of problems that were read as format={read_as} can be written so: plan it as that"
+            findings.append(Finding(Code.INVALID_VALUE, "/plan", text))
+        raise refused_findings(findings)
 
 
 def _part(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:

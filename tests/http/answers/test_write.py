@@ -44,6 +44,12 @@ def test_a_model_s_plan_is_written_into_the_model(service: Served, name: str) ->
     assert answer.content == row.write(problem, found, MODEL)
 
 
+def test_how_to_plan_for_a_model_is_said(service: Served) -> None:
+    files = {"problem": MODEL, "plan": write_plan(plan(read_problem(MODEL)[0], Options(time_limit=5)))}
+    found = refusal(service.client.post("/v1/write", params={"as": "tflite"}, files=files))
+    assert (found["status"], "format=tflite:like=tflm" in found["errors"][-1]["message"]) == (422, True)
+
+
 def test_names_begin_as_wanted(service: Served) -> None:
     assert b"net_arena" in write(service, both(service), "c:prefix=net").content.lower()
 

@@ -12,6 +12,7 @@ from ...exit_codes import ExitCode
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.repeating import advice_on
 from ...terminal.standard_output import write_out
 from ...terminal.text import say, visible
 
@@ -42,6 +43,8 @@ def run(
         for finding in opened.findings:
             say(f"error: {visible(finding.message)} [{finding.kind}]")
         if opened.findings:
+            if (told := advice_on(opened, row)) is not None:
+                say(f"  {visible(told)}")
             return ExitCode.FINDINGS
         written = write_answer(row, opened)
         if out == STANDARD_OUTPUT:

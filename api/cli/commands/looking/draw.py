@@ -22,6 +22,7 @@ from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.repeating import advice
 from ...terminal.standard_output import write_out
 from ...terminal.text import grouped, say, visible
 
@@ -84,6 +85,8 @@ def run(
     for each in plans:
         if each.findings:
             _say_what_is_wrong(each.file, "plan", each.findings, marked=request.what == "map")
+            if (told := advice(asked.problem, each.plan)) is not None:
+                say(f"  {visible(told)}")
     return ExitCode.FINDINGS if any(each.findings for each in plans) else ExitCode.OK
 
 

@@ -29,6 +29,7 @@ from ...terminal.reading import (
     shown_name,
 )
 from ...terminal.refusals import refusing
+from ...terminal.repeating import advice
 from ...terminal.standard_output import print_document, prints_json, write_out
 from ...terminal.text import grouped, is_terminal, say, visible
 
@@ -87,6 +88,9 @@ def run(
         what = "sharing" if isinstance(answer, Sharing) else "frontier" if isinstance(answer, Frontier) else "plan"
         say(f"error: {visible(plan_file)}: is no {what} of this problem: {count}; 'memplan verify' lists them")
         say(f"  the first: {visible(findings[0].message)}")
+        told = advice(problem, answer) if isinstance(answer, Plan) else None
+        if told is not None:
+            say(f"  {visible(told)}")
         return ExitCode.FINDINGS
     if isinstance(answer, Sharing):
         show_sharing(problem, answer, shown)

@@ -17,6 +17,7 @@ from planner.verifying.findings import AnswerFinding
 from ...exit_codes import ExitCode
 from ...terminal.reading import beside, open_input, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
+from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_json, prints_json
 from ...terminal.text import grouped
 
@@ -43,13 +44,15 @@ def run(
         if proof is not None and kind.name != USUAL:
             raise typer.BadParameter(f"there are proofs of plans, and this is a {kind.title}", param_hint="--proof")
         opened = kind.open(asked, data, beside(plan_file))
-        verdict = Verdict(_counted(*opened.checked), opened.findings, opened.notes)
+        advice = advice_on(opened) if opened.findings else None
+        verdict = Verdict(_counted(*opened.checked), opened.findings, opened.notes, advice)
         if proof is not None:
             verdict = _with_proof(verdict, opened, proof, as_json=as_json)
     with refusing(None, as_json=as_json):
         if prints_json(as_json=as_json):
             listed = [asdict(finding) for finding in verdict.findings]
-            print_json({"valid": not listed, "findings": listed, "notes": list(verdict.notes)})
+            told = [*([] if verdict.advice is None else [verdict.advice]), *verdict.notes]
+            print_json({"valid": not listed, "findings": listed, "notes": told})
         else:
             show(verdict)
     return ExitCode.FINDINGS if verdict.findings else ExitCode.OK
@@ -62,6 +65,8 @@ class Verdict:
     checked: str
     findings: Sequence[AnswerFinding | SaidFinding]
     notes: Sequence[str]
+    advice: str | None
+    """Which options to repeat."""
 
 
 def _with_proof(verdict: Verdict, opened: Opened, proof: str, *, as_json: bool) -> Verdict:
@@ -72,7 +77,9 @@ def _with_proof(verdict: Verdict, opened: Opened, proof: str, *, as_json: bool) 
     with refusing(shown_name(proof), as_json=as_json), open_input(proof) as stream:
         shown = check_plan_proof(problem, plan, stream)
     believed = notes(plan, lambda certificate: shown.confirms(problem, plan, certificate))
-    return Verdict(verdict.checked, (*verdict.findings, *shown.findings), (*shown.notes(problem), *believed))
+    return Verdict(
+        verdict.checked, (*verdict.findings, *shown.findings), (*shown.notes(problem), *believed), verdict.advice
+    )
 
 
 def _counted(count: int, what: str) -> str:
@@ -100,3 +107,5 @@ def show(verdict: Verdict) -> None:
         console.print(Text.assemble("  ", Text(kind, style="bold"), ": ", plain(finding.message)))
     if len(findings) > MAX_FINDINGS:
         console.print(f"  and {grouped(len(findings) - MAX_FINDINGS)} more; --json lists all")
+    if verdict.advice is not None:
+        console.print(Text.assemble("  note: ", plain(verdict.advice)))

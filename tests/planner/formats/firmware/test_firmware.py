@@ -300,6 +300,17 @@ def test_impossible_outputs_are_refused(tmp_path: Path) -> None:
         assert [each.name for each in tmp_path.iterdir()] == ["p.json"]
 
 
+@pytest.mark.parametrize("name", ["k.tflite", "k.cc"])
+def test_how_to_plan_for_a_model_is_said(name: str, tmp_path: Path) -> None:
+    model, made = tmp_path / "model.tflite", str(tmp_path / "plan.json")
+    model.write_bytes(MODEL)
+    assert CliRunner().invoke(app, ["plan", str(model), "-o", made]).exit_code == 0
+    answer = CliRunner().invoke(app, ["write", str(model), made, "-o", str(tmp_path / name)])
+    assert (answer.exit_code, "plan it with --like tflm" in answer.stderr) == (1, True)
+    assert CliRunner().invoke(app, ["plan", str(model), "--like", "tflm", "-o", made]).exit_code == 0
+    assert CliRunner().invoke(app, ["write", str(model), made, "-o", str(tmp_path / name)]).exit_code == 0
+
+
 def test_only_models_are_run(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(planner.write_problem(ODD))

@@ -79,6 +79,43 @@ def test_a_plan_made_for_a_preference_is_verified_and_reported_by_it(folder: Pat
     assert run("report", problem, made, "--prefer", "speed").returncode == 0
 
 
+PRICED = {
+    "format": "memplan/1",
+    "lifetimes": "half_open",
+    "pools": [{"name": "sram", "size": 3000}, {"name": "dram"}],
+    "buffers": [
+        {"id": "a", "size": 3000, "live": [[0, 2]], "reads": 1},
+        {"id": "b", "size": 1000, "live": [[1, 3]], "reads": 900},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--prefer", "speed"],
+        ["--prefer", "balanced"],
+        ["--capacity", "sram=4000"],
+        ["--capacity", "sram=4000", "--prefer", "size"],
+    ],
+)
+def test_options_that_a_plan_was_made_with_are_asked_for(options: list[str], tmp_path: Path) -> None:
+    problem, made = tmp_path / "problem.json", str(tmp_path / "made.json")
+    problem.write_text(json.dumps(PRICED), encoding="utf-8")
+    assert run("plan", str(problem), *options, "-o", made).returncode == 0
+    assert b"repeat" not in run("verify", str(problem), made, *options).stdout
+    says = f"the plan was made with {' '.join(options)}: repeat that here"
+    assert says in json.loads(run("verify", str(problem), made).stdout)["notes"]
+    for command in (["verify"], ["report"], ["draw", "-o", str(tmp_path / "map.svg")]):
+        code, text = run_on_terminal(command[0], str(problem), made, *command[1:], columns=300)
+        assert (code, says in text) == (1, True)
+
+
+def test_a_wrong_plan_is_not_taken_for_one_with_other_options(folder: Path) -> None:
+    done = run("verify", str(folder / "problem.json"), str(folder / "wrong.json"))
+    assert "repeat" not in done.stdout.decode()
+
+
 def test_a_plan_that_stays_close_to_an_older_one_is_verified_against_both(folder: Path) -> None:
     problem, old, made = (str(folder / name) for name in ("problem.json", "old.json", "stable.json"))
     assert run("plan", problem, "--solver", "greedy", "-o", old).returncode == 0
@@ -90,7 +127,8 @@ def test_a_plan_that_stays_close_to_an_older_one_is_verified_against_both(folder
         place["offset"] for place in json.loads(Path(old).read_bytes())["placements"]
     ]
     assert run("verify", problem, made, *stability).returncode == 0
-    assert run("verify", problem, made).returncode == 1
+    without = run("verify", problem, made)
+    assert (without.returncode, b"repeat --stability and --baseline" in without.stdout) == (1, True)
     assert run("report", problem, made, *stability).returncode == 0
     alone = run("plan", problem, "--stability", "first")
     assert (alone.returncode, b"needs an older plan" in alone.stderr) == (2, True)

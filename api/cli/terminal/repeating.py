@@ -1,0 +1,60 @@
+"""Options to repeat: a sound plan is one of its problem only with those that it was made with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from planner.facts.digest import digest
+from planner.formats.answers.opened import Opened, OpenedPlan
+from planner.formats.tables.plans import PlanFormat
+from planner.model.plan import Plan
+from planner.model.problem import Problem
+from planner.planning.options.capacity import planned_problem
+from planner.planning.options.preference import TERMS
+from solvers.model.instance import Term
+
+MOVES = frozenset({Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY})
+LISTED = 4
+"""The most sizes named."""
+
+
+def advice_on(opened: Opened, wanted: PlanFormat | None = None) -> str | None:
+    """Return which options an answer was made with that were not given; None if it is no plan, or nothing is known."""
+    return advice(opened.asked.problem, opened.plan, wanted) if isinstance(opened, OpenedPlan) else None
+
+
+def advice(problem: Problem, plan: Plan, wanted: PlanFormat | None = None) -> str | None:
+    """Return which options the plan was made with, but the problem not; None if nothing is known. `wanted`: as what it is to be written."""
+    if plan.problem_digest == digest(problem):
+        return None
+    terms = tuple(term.name for term in plan.objective.terms)
+    if not MOVES.isdisjoint(terms) and MOVES.isdisjoint(problem.terms):
+        return "the plan was made to stay close to an older one: repeat --stability and --baseline"
+    for options, other in _planned_otherwise(problem, plan, terms):
+        if digest(other) == plan.problem_digest:
+            return f"the plan was made with {options}: repeat that here"
+    if wanted is not None and wanted.read_as is not None:
+        setting = wanted.read_as.partition(":")[2].replace("=", " ")
+        return f"only a plan made with --{setting} can be written so: plan it with --{setting}"
+    return None
+
+
+def _planned_otherwise(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> Iterator[tuple[str, Problem]]:
+    """Yield options and the problem that is planned with them, as far as the plan shows them."""
+    sizes = _sizes(problem, plan)
+    shown = [f"--capacity {name}={size}" for name, size in [*sizes.items()][:LISTED]]
+    shown += ["..."] * (len(sizes) > LISTED)
+    for prefer in (None, *(prefer for prefer, its_terms in TERMS.items() if its_terms == terms)):
+        options = [*shown, *([] if prefer is None else [f"--prefer {prefer}"])]
+        if options:
+            yield " ".join(options), planned_problem(problem, sizes or None, prefer)
+
+
+def _sizes(problem: Problem, plan: Plan) -> Mapping[str, int]:
+    """Return the sizes of the plan's pools that differ from the problem's."""
+    own = {pool.name: pool.size for pool in problem.pools}
+    return {
+        pool.name: pool.size
+        for pool in plan.pools
+        if pool.name in own and pool.size is not None and pool.size != own[pool.name]
+    }
