@@ -6,9 +6,14 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+import typer
+
 from planner.model.errors import BadInput, Code, Finding
+
+from ..exit_codes import ExitCode
 
 STANDARD_OUTPUT = "-"
 
@@ -18,8 +23,10 @@ class OutputFile:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # a symbolic link is followed: its target is replaced, not the link
-        self._path = Path(os.path.realpath(name))
+        self._path = Path(name)
+        if not self._is_special():  # /dev/stdout leads to what has no path: a pipe
+            # a symbolic link is followed: its target is replaced, not the link
+            self._path = Path(os.path.realpath(name))
 
     def check(self, *inputs: str) -> None:
         """Raise BadInput if writing could not work, before hours of solving."""
@@ -29,7 +36,7 @@ class OutputFile:
             raise self._refused(error) from error
 
     def write(self, data: bytes) -> None:
-        """Write the data. Raises BadInput if the disk is full, or the folder is gone by now."""
+        """Write the data. Raises BadInput if the disk is full, or the folder is gone by now. If it is a pipe whose reader left, the command ends."""
         self.write_pieces((data,))
 
     def write_pieces(self, pieces: Iterable[bytes]) -> None:
@@ -40,6 +47,8 @@ class OutputFile:
                     stream.writelines(pieces)
             else:
                 self._replace(pieces)
+        except BrokenPipeError:
+            raise typer.Exit(ExitCode.READER_GONE) from None
         except OSError as error:
             raise self._refused(error) from error
 
@@ -60,7 +69,9 @@ class OutputFile:
 
     def _is_special(self) -> bool:
         """True for devices and named pipes, which are written to directly; a rename would put a file in the place of /dev/null."""
-        return self._path.exists() and not self._path.is_file()
+        with suppress(OSError, ValueError):  # a name that no file can have, of which the check tells
+            return self._path.exists() and not self._path.is_file()
+        return False
 
     def _is(self, other: str) -> bool:
         try:

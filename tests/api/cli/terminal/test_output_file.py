@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import typer
 
 from api.cli.terminal.output_file import OutputFile
 from planner.model.errors import BadInput
@@ -75,6 +76,26 @@ def test_a_device_is_written_to_and_stays_a_device() -> None:
     output.check()
     output.write(b"{}")
     assert Path(os.devnull).is_char_device()
+
+
+@pytest.mark.parametrize("link", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_pipe_is_written_to_where_its_name_is_a_link_to_it(link: str) -> None:
+    ours, theirs = os.pipe()
+    output = OutputFile(link.format(theirs))
+    output.check("problem.json")
+    output.write(b"{}")
+    os.close(theirs)
+    assert os.read(ours, 9) == b"{}"
+    os.close(ours)
+
+
+def test_a_pipe_whose_reader_left_ends_the_command() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with pytest.raises(typer.Exit) as caught:
+        OutputFile(f"/dev/fd/{theirs}").write(b"{}")
+    os.close(theirs)
+    assert caught.value.exit_code == 141
 
 
 def test_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
