@@ -12,7 +12,15 @@ from . import Baseline, Format, Json, Plan, Problem, ProblemOrModel
 
 def convert(
     file: ProblemOrModel,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="OUT", help="A file; - writes to the standard output.")],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="A file; - writes to the standard output, as does --to without OUT.",
+        ),
+    ] = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -27,7 +35,11 @@ def convert(
     """
     from ..commands.files import convert as convert_command
 
-    convert_command.run(file, out, to, input_format=input_format)
+    if out is None and to is None:
+        raise typer.BadParameter(
+            "say where to write, or with --to what to write to the standard output", param_hint="--out"
+        )
+    convert_command.run(file, "-" if out is None else out, to, input_format=input_format)
 
 
 def write(

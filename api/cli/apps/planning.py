@@ -69,8 +69,10 @@ def plan(
         raise typer.BadParameter("a proof is written to a file of its own", param_hint="--proof")
     if block_map and (as_json or quiet or report or out == "-"):
         raise typer.BadParameter("cannot be combined with --json, --quiet, --report or -o -", param_hint="--map")
-    if output_format is not None and out in (None, "-"):
+    if output_format is not None and out is None:
         raise typer.BadParameter("says how the file of -o is written, and there is none", param_hint="--as")
+    if output_format is not None and out == "-" and as_json:
+        raise typer.BadParameter("with -o - cannot be combined with --json", param_hint="--as")
     request = plan_command.Request(
         file=file,
         begun=context.obj,

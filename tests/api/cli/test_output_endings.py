@@ -59,6 +59,28 @@ def test_a_made_up_problem_is_written_in_the_format_of_the_ending(name: str, sta
     assert len(read_problem(out.read_bytes(), name=name)[0].buffers) == 9
 
 
+def test_the_standard_output_gets_the_named_format(tmp_path: Path, capfdbinary: Captured) -> None:
+    problem, out = written(tmp_path, THREE), tmp_path / "x.h"
+    for command, name in (("plan", "c"), ("plan", "plan"), ("plan", "csv"), ("convert", "minimalloc")):
+        asked = "--as" if command == "plan" else "--to"
+        assert invoke([command, problem, asked, name, "-o", str(out)]) == 0
+        capfdbinary.readouterr()
+        for where in (["-o", "-"], []) if command == "convert" else (["-o", "-"],):
+            assert invoke([command, problem, asked, name, *where]) == 0
+            printed = capfdbinary.readouterr()[0]
+            assert printed.splitlines()[0] == out.read_bytes().splitlines()[0]
+            assert name == "plan" or printed == out.read_bytes()
+    for arguments, text in (
+        (["plan", problem, "--as", "c", "-o", "-", "--json"], b"--json"),
+        (["convert", problem], b"say where to write"),
+    ):
+        assert invoke(arguments) == 2
+        out_, err = capfdbinary.readouterr()
+        assert text in out_ + err
+    assert invoke(["plan", problem, "--as", "c", "-o", "-", "--capacity", "1"]) == 3
+    assert capfdbinary.readouterr()[0] == b""
+
+
 def test_a_plan_without_an_ending_is_json(tmp_path: Path) -> None:
     out = tmp_path / "plan"
     assert invoke(["plan", written(tmp_path, THREE), "-q", "-o", str(out)]) == 0

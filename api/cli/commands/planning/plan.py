@@ -27,7 +27,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.progress.planning import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json
+from ...terminal.standard_output import print_document, prints_json, write_out
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 EXIT_CODES = {
@@ -67,13 +67,20 @@ class Request(NamedTuple):
         return None if self.out == STANDARD_OUTPUT else self.out
 
     @property
+    def prints_as_asked(self) -> bool:
+        """True if the plan is printed in the named format instead of JSON."""
+        return self.out == STANDARD_OUTPUT and self.output_format is not None
+
+    @property
     def prints_json(self) -> bool:
+        if self.prints_as_asked:
+            return False
         shown = self.report is not None or self.block_map
         return prints_json(self.out, as_json=self.as_json, nothing_else=not shown)
 
     @property
     def prints_tables(self) -> bool:
-        if self.prints_json or self.quiet or self.report is not None:
+        if self.prints_json or self.prints_as_asked or self.quiet or self.report is not None:
             return False
         return self.block_map or is_terminal(sys.stdout)
 
@@ -189,9 +196,9 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
                     begun=given.begun,
                 )
             made = replace(found, warnings=(*given.warnings, *found.warnings))
-            content = None if output is None else work.write(request, given, made)
-            if output is not None and content is not None:
-                output.write(content)
+            content = None if output is None and not request.prints_as_asked else work.write(request, given, made)
+            if content is not None:
+                write_out(content) if output is None else output.write(content)
             work.deliver(request, problem, made)
     return ExitCode.INTERRUPTED if made.stop is StopReason.CANCELLED else EXIT_CODES[made.status]
 
