@@ -5,12 +5,12 @@ A format is a function from the problem, the plan and the bytes from which the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
+from .endings import of_ending
 from .format import BYTES, CSV, JSON, TEXT, found
 from .settings import NOTHING, Setting, parsed_settings
 
@@ -104,26 +104,13 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
     )
 }
 USUAL = "plan"
-JSON_ENDINGS = (".json",)
 INSTEAD = "for another one, name the format (--as); pictures are made of a written plan, with `memplan draw`"
-
-
-def require_ending(file: str, endings: Sequence[str], instead: str | None = None) -> None:
-    """Raise BadInput for a file with another ending; a name without one says nothing of what is in the file."""
-    ending = PurePath(file).suffix
-    if ending and not file.lower().endswith(tuple(endings)):
-        text = f"the ending {quoted(ending)} does not say what is written, but {', '.join(endings)} would"
-        raise bad_input(Code.INVALID_OPTION, (), text if instead is None else f"{text}; {instead}")
 
 
 def plan_format(name: str | None, file: str = "") -> PlanFormat:
     """Return the format NAME (or with settings: NAME:prefix=net), or the one of the file's ending; JSON if it has none. Raises BadInput."""
     if name is None:
-        require_ending(file, [ending for row in PLAN_FORMATS.values() for ending in row.endings], INSTEAD)
-        fitting = [
-            (len(end), row) for row in PLAN_FORMATS.values() for end in row.endings if file.lower().endswith(end)
-        ]
-        return max(fitting, key=lambda each: each[0])[1] if fitting else PLAN_FORMATS[USUAL]
+        return of_ending(file, PLAN_FORMATS.values(), PLAN_FORMATS[USUAL], INSTEAD)
     base, _, settings = name.partition(":")
     if base not in PLAN_FORMATS:
         known = ", ".join(PLAN_FORMATS)

@@ -209,7 +209,7 @@ FORMATS: dict[str, Format] = {
         Format(
             "chrome-trace",
             "Chrome traces with memory events",
-            (".json",),
+            (".json", ".trace", ".trace.json"),
             (JSON,),
             signs.is_chrome,
             "planner.formats.dumps.chrome:read",

@@ -11,7 +11,9 @@ import typer
 from api.cli.app import app
 from api.cli.invocation import invoke
 from planner import read_problem
+from planner.formats.tables.plans import PLAN_FORMATS
 from tests.api.cli.test_bad_input import THREE, Captured, written
+from tests.running.command import ROOT
 
 WITH_OUT = {
     "plan": ["{problem}"],
@@ -57,6 +59,39 @@ def test_a_made_up_problem_is_written_in_the_format_of_the_ending(name: str, sta
     assert invoke(["generate", "random", "-n", "9", "-o", str(out)]) == 0
     assert out.read_bytes().startswith(start)
     assert len(read_problem(out.read_bytes(), name=name)[0].buffers) == 9
+
+
+@pytest.mark.parametrize("command", ["generate", "convert"])
+def test_each_ending_is_named_once(command: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    words = [word.format(problem=written(tmp_path, THREE)) for word in WITH_OUT[command]]
+    assert invoke([command, *words, "-o", str(tmp_path / "x.h")]) == 2
+    text = capfdbinary.readouterr()[1]
+    assert b"but .json, .csv, .npz, .trace, .trace.json, .plc would" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("x.trace", b'{"displayTimeUnit"'), ("x.trace.json", b'{"displayTimeUnit"'), ("x", b'{\n "format"')],
+)
+def test_plans_and_problems_are_written_by_the_same_endings(name: str, start: bytes, tmp_path: Path) -> None:
+    problem, out = written(tmp_path, THREE), tmp_path / name
+    for command in (["plan", problem, "-q"], ["convert", problem], ["generate", "random", "-n", "3"]):
+        assert invoke([*command, "-o", str(out)]) == 0
+        assert out.read_bytes().startswith(start)
+        out.unlink()
+
+
+def test_an_integer_program_without_an_ending_is_lp(tmp_path: Path) -> None:
+    problem = written(tmp_path, THREE)
+    for name in ("x", "x.lp"):
+        assert invoke(["export-model", problem, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "x.lp").read_bytes()
+
+
+def test_the_page_on_firmware_names_every_ending() -> None:
+    rows = re.findall(r"^\| `(\w[\w-]*)` \| (.*?) \|", (ROOT / "docs/firmware.md").read_text("utf-8"), re.MULTILINE)
+    named = {name: tuple(re.findall(r"`(\.[\w.]+)`", cell)) for name, cell in rows}
+    assert named == {row.name: row.endings for row in PLAN_FORMATS.values()}
 
 
 def test_the_standard_output_gets_the_named_format(tmp_path: Path, capfdbinary: Captured) -> None:

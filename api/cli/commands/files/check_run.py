@@ -13,7 +13,8 @@ from planner.formats.models.tflite.interpreter import INSTALL, MicroRun, is_inst
 from planner.formats.models.tflite.micro import micro_problem, planned_offsets
 from planner.formats.models.tflite.model import Model, read_model
 from planner.formats.models.tflite.write import offsets_of, with_metadata
-from planner.formats.tables.plans import PLAN_FORMATS, require_ending
+from planner.formats.tables.endings import require_ending
+from planner.formats.tables.plans import PLAN_FORMATS
 from planner.formats.tables.problems import require_content
 from planner.model.errors import CannotSolve, Code, Finding
 from planner.model.plan import Plan

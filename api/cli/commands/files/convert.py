@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from planner.checks.report import bad_input, quoted
 from planner.formats import read_problem
+from planner.formats.tables.endings import of_ending
 from planner.formats.tables.format import Format
 from planner.formats.tables.problems import USUAL, written
 from planner.model.errors import BadInput, Code
@@ -18,6 +17,8 @@ from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import say_warnings
+
+INSTEAD = "for another one, name it to `memplan convert` (--to)"
 
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
@@ -48,19 +49,11 @@ def _read_again(row: Format, data: bytes) -> Problem:
         raise bad_input(Code.UNSUPPORTED, (), text) from None
 
 
-def target(out: str, to: str | None) -> Format:
-    """Return the format to write: the named one, or the only or usual one with the file's ending. Raises BadInput."""
+def target(out: str, to: str | None = None) -> Format:
+    """Return the format to write: the named one, or the one of the file's ending. Raises BadInput."""
     known = written()
     if to is not None:
         if to not in known:
             raise bad_option("to", f"{quoted(to)} is not written; written are {', '.join(known)}")
         return known[to]
-    if out == STANDARD_OUTPUT:
-        return known[USUAL]
-    ending = PurePath(out).suffix.lower()
-    fitting = [row for row in known.values() if ending in row.endings]
-    if not fitting:
-        raise bad_option(
-            "to", f"the ending {quoted(ending)} does not say what to write; written are {', '.join(known)}"
-        )
-    return next((row for row in fitting if row.name == USUAL), fitting[0])
+    return of_ending(out, known.values(), known[USUAL], INSTEAD)

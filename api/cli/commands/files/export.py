@@ -9,7 +9,9 @@ import typer
 
 import planner
 from planner.formats import read_problem
+from planner.formats.tables.endings import require_ending
 
+from ...arguments import blaming
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
@@ -17,6 +19,7 @@ from ...terminal.standard_output import write_out
 
 ModelFormat = Literal["lp", "mps", "cpsat"]
 ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}
+USUAL: ModelFormat = "lp"
 
 
 def run(file: str, out: str, model_format: ModelFormat | None, *, plain: bool, input_format: str | None) -> None:
@@ -41,9 +44,7 @@ def run(file: str, out: str, model_format: ModelFormat | None, *, plain: bool, i
 def format_of(out: str) -> ModelFormat:
     """Return the format of the file's ending."""
     if out == STANDARD_OUTPUT:
-        return "lp"
-    ending = PurePath(out).suffix.lower()
-    if ending in ENDINGS:
-        return ENDINGS[ending]
-    known = ", ".join(ENDINGS)
-    raise typer.BadParameter(f"the file must end in one of {known}, or --as must say which it is", param_hint="--out")
+        return USUAL
+    with blaming("--out"):
+        require_ending(out, ENDINGS, "for another one, name the format (--as)")
+    return ENDINGS.get(PurePath(out).suffix.lower(), USUAL)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
 import typer
 
 from planner.formats import write_shaped
-from planner.formats.tables.format import Format
-from planner.formats.tables.plans import require_ending
-from planner.formats.tables.problems import USUAL, written
+from planner.formats.tables.problems import USUAL
 from planner.generate import Request, generate_shaped
 from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
@@ -32,7 +29,7 @@ def known(kind: str) -> str:
 def run(kind: str, request: Request, out: str) -> None:
     """Make it and write it."""
     with refusing(None, as_json=False):
-        row = _target(out)
+        row = target(out)
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
@@ -44,13 +41,6 @@ def run(kind: str, request: Request, out: str) -> None:
             write_out(data)
         else:
             output.write(data)
-
-
-def _target(out: str) -> Format:
-    """Return the format of the file's ending; the usual one if it has none. Raises BadInput."""
-    known = written()
-    require_ending(out, [ending for row in known.values() for ending in row.endings])
-    return target(out, None if PurePath(out).suffix else USUAL)
 
 
 def parameters(texts: Sequence[str]) -> dict[str, int]:

@@ -13,7 +13,8 @@ from planner.drawing import Sheet, profile
 from planner.formats import is_frontier, write_frontier
 from planner.formats.answers.write_report import write_inspection
 from planner.formats.documents import Source
-from planner.formats.tables.plans import PLAN_FORMATS, USUAL, require_ending
+from planner.formats.tables.endings import require_ending
+from planner.formats.tables.plans import PLAN_FORMATS, USUAL
 from planner.formats.tables.problems import chosen
 from planner.model.plan import Plan
 from planner.model.problem import Problem

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from planner.formats import read_program
 from planner.formats.answers.nested import write_nested_json
-from planner.formats.tables.plans import JSON_ENDINGS, require_ending
+from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.graph import nested_plan
 from planner.model.deadline import time_limit
 from planner.model.problem import Problem

@@ -12,7 +12,8 @@ from typing import Generic, NamedTuple, TypeVar
 import planner
 from planner.formats import read_problem, write_plan, write_sharing
 from planner.formats.documents import Source
-from planner.formats.tables.plans import JSON_ENDINGS, USUAL, PlanFormat, plan_format, require_ending
+from planner.formats.tables.endings import JSON_ENDINGS, require_ending
+from planner.formats.tables.plans import USUAL, PlanFormat, plan_format
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from planner.formats import read_shaped
 from planner.formats.answers.shapes_writer import write_shapes_plan
-from planner.formats.tables.plans import JSON_ENDINGS, require_ending
+from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import finish, time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, require_right

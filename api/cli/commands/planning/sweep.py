@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
-from planner.formats.tables.plans import JSON_ENDINGS, require_ending
+from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
