@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import os
 import re
@@ -19,6 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from planner.checks.report import ALIKE, nearest
 from planner.formats.json.sentences import describe_error
 from planner.formats.tables.problems import FORMATS
 from solvers.model.registry import names
@@ -29,8 +29,8 @@ FILE_VARIABLE = f"{PREFIX}SETTINGS"
 """Names the settings file; `memplan serve --settings` sets it."""
 OTHER_VARIABLES = ("settings", "kernels", "solvers", "cbc", "traceback")
 """Other environment variables of memplan, after PREFIX."""
-ALIKE, MISSPELT = 0.7, 0.8
-"""The similarity of names (by difflib) from which a suggestion is made, and from which a misspelling is certain."""
+MISSPELT = 0.8
+"""The similarity of names (by difflib) from which a misspelling is certain."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 HASH = re.compile(r"[0-9a-f]{64}")
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
@@ -320,7 +320,7 @@ def _unknown(name: str, *, of_environment: bool = False) -> str:
 
 
 def _nearest(name: str, alike: float) -> str | None:
-    return next(iter(difflib.get_close_matches(name, [*Settings.model_fields, "settings"], 1, alike)), None)
+    return nearest(name, [*Settings.model_fields, "settings"], alike)
 
 
 def _sentence(error: ErrorDetails) -> str:

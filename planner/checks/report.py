@@ -53,6 +53,23 @@ def cut(text: str) -> str:
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
 
 
+ALIKE = 0.7
+"""The similarity of names (by difflib) from which a suggestion is made."""
+
+
+def nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
+    """Return the known name that is most like this one; None if none is like it."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name[:MAX_NAME], known, 1, alike)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about a name that is not known: empty, or a question."""
+    found = nearest(name, known)
+    return "" if found is None else f"; did you mean {quoted(found)}?"
+
+
 class Report:
     """The faults found so far."""
 

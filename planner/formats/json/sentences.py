@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from ...checks.report import Place, quoted
+from ...checks.report import Place, did_you_mean, quoted
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TEXT
 
@@ -50,8 +50,25 @@ def _is_expression(place: Place, value: object) -> bool:
     return is_size and isinstance(value, str) and any(c.isalpha() for c in value)
 
 
-def describe_error(error: ErrorDetails, within: Place = ()) -> tuple[Code, Place, str]:
-    """Return one of pydantic's errors as code, place and sentence. `within`: the place of the part concerned."""
+def _fields_at(schema: Any, place: Place) -> Iterable[str]:
+    """Return the names of the fields that an object at this place may have; none if it is one of several kinds."""
+    for step in place:
+        inner = _unwrapped(schema)
+        schema = inner.get("items_schema") if isinstance(step, int) else inner.get("fields", {}).get(step)
+        if not isinstance(schema, dict):
+            return ()
+    fields = _unwrapped(schema).get("fields")
+    return fields if isinstance(fields, dict) else ()
+
+
+def _unwrapped(schema: Any) -> Any:
+    while "fields" not in schema and isinstance(schema.get("schema"), dict):
+        schema = schema["schema"]
+    return schema
+
+
+def describe_error(error: ErrorDetails, within: Place = (), schema: Any = None) -> tuple[Code, Place, str]:
+    """Return one of pydantic's errors as code, place and sentence. `within`: the place of the part concerned; `schema`: what that should be."""
     place: Place = tuple(step for step in error["loc"] if not isinstance(step, bool))
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
@@ -64,7 +81,8 @@ def describe_error(error: ErrorDetails, within: Place = ()) -> tuple[Code, Place
                 place,
                 f"the field {quoted(name)} is reserved: it has no meaning in this place yet",
             )
-        return Code.UNKNOWN_FIELD, place, f"there is no field {quoted(name)} here"
+        meant = "" if schema is None else did_you_mean(name, _fields_at(schema, place[:-1]))
+        return Code.UNKNOWN_FIELD, place, f"there is no field {quoted(name)} here{meant}"
     if kind in (BUFFER_ID_ERROR, LABEL_ERROR) and isinstance(value, str) and value:
         return Code.TOO_LARGE, place, too_long(value, MAX_TEXT)
     if kind in _TYPES:

@@ -111,7 +111,7 @@ def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
         report = Report()
         take_apart(wire, from_json(data), report)
         if not report:
-            _list_errors(error, (), report)
+            _list_errors(error, (), report, wire.document)
         report.raise_if_any()
         raise  # not reached: an error that pydantic reports is listed above
 
@@ -194,12 +194,12 @@ def _validate_part(adapter: TypeAdapter[Any], part: Any, place: Place, report: R
         if report.is_full:
             report.count(error.error_count())
         else:
-            _list_errors(error, place, report)
+            _list_errors(error, place, report, adapter)
 
 
-def _list_errors(error: ValidationError, place: Place, report: Report) -> None:
+def _list_errors(error: ValidationError, place: Place, report: Report, adapter: TypeAdapter[Any]) -> None:
     for detail in error.errors(include_url=False):
-        code, at, message = describe_error(detail, place)
+        code, at, message = describe_error(detail, place, None if report.is_full else adapter.core_schema)
         report.add(code, (*place, *at), message)
 
 

@@ -39,6 +39,7 @@ from ...model.problem import (
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import undecodable
 from ..memories import in_one_memory
+from ..text.lines import header
 from .minimalloc_clocks import MARK, Clocks
 from .minimalloc_columns import DEFAULT, read_columns
 from .minimalloc_windows import name_of
@@ -146,17 +147,7 @@ def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def _header(cells: list[str]) -> tuple[dict[str, int], bool]:
-    columns: dict[str, int] = {}
-    for i, cell in enumerate(cells):
-        name = _COLUMNS.get(cell.strip())
-        if name is None:
-            raise bad_input(Code.UNKNOWN_FIELD, ("header", i), f"there is no column {quoted(cell)}")
-        if name in columns:
-            raise bad_input(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} appears twice")
-        columns[name] = i
-    for name in _REQUIRED:
-        if name not in columns:
-            raise bad_input(Code.MISSING_FIELD, ("header",), f"the first line must name the column {quoted(name)}")
+    columns = header(cells, _COLUMNS, _REQUIRED)
     return columns, any(cell.strip() == "end" for cell in cells)
 
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
 
-from ...checks.report import Report, bad_input, quoted
+from ...checks.report import Report, bad_input, did_you_mean, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME
@@ -52,6 +52,34 @@ def require_any(found: object, what: str) -> None:
         raise bad_input(Code.MISSING_FIELD, (), f"the file has no line like {what}")
 
 
+def header(cells: Sequence[str], known: Mapping[str, str], required: Sequence[str]) -> dict[str, int]:
+    """Return where each column is. `known`: all names, also older ones, and the column of each. Raises BadInput with every fault of the names."""
+    if len(cells) == 1 and (mark := next((mark for mark in OTHER_MARKS if mark in cells[0]), None)):
+        text = f"the columns must be separated by commas, not by {OTHER_MARKS[mark]}"
+        raise bad_input(Code.UNREADABLE, ("header",), text)
+    columns: dict[str, int] = {}
+    report, listed = Report(), ", ".join(dict.fromkeys(known.values()))
+    for i, cell in enumerate(cells):
+        name = known.get(cell.strip())
+        if name is None:
+            hint = "" if report.is_full else did_you_mean(cell.strip(), known) or f"; known are {listed}"
+            report.add(Code.UNKNOWN_FIELD, ("header", i), f"the column {quoted(cell)} is not known{hint}")
+        elif name in columns:
+            report.add(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} appears twice")
+        else:
+            columns[name] = i
+    for name in required:
+        if name not in columns:
+            others = [quoted(other) for other, its in known.items() if its == name and other != name]
+            called = f" (or as {' or '.join(others)})" if others else ""
+            text = f"the first line must name the column {quoted(name)}{called}"
+            report.add(Code.MISSING_FIELD, ("header",), text)
+    report.raise_if_any()
+    return columns
+
+
+OTHER_MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+"""With what else tables are written."""
 END = "\r\n"
 """While rows are written: Python before 3.13 quotes only the characters of this, and some readers end a row at a lone carriage return."""
 

@@ -149,7 +149,7 @@ def _valid(number: int, line: bytes, kind: Any) -> Any:
     except ValidationError as error:
         report = Report()
         for detail in error.errors(include_url=False):
-            code, where, message = describe_error(detail)
+            code, where, message = describe_error(detail, (), _adapter(kind).core_schema)
             report.add(code, ("lines", number, *where), f"line {number}: {message}")
         report.raise_if_any()
         raise  # not reached: an error that pydantic reports is listed above

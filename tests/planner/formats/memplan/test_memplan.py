@@ -316,3 +316,20 @@ def test_an_incomplete_speed_is_refused(pool: dict[str, Any], code: str, place: 
 @pytest.mark.parametrize(("data", "code"), [("?", "invalid_value"), ("é", "invalid_value"), (7, "wrong_type")])
 def test_data_must_be_base64(data: Any, code: str) -> None:
     assert wrong(problem({"id": 1, "kind": "constant", "data": data})) == [(code, "/buffers/0/data")]
+
+
+@pytest.mark.parametrize(
+    ("wrong_one", "meant"),
+    [
+        ({"bufers": []}, "buffers"),
+        ({"buffers": [{"id": 1, "szie": 1, "size": 1}]}, "size"),
+        ({"pools": [{"name": "a", "algnment": 1}]}, "alignment"),
+        ({"constraints": {"conflict": []}}, "conflicts"),
+        ({"objective": {"term": []}}, "terms"),
+        ({"buffers": [{"id": 1, "size": 1, "colour": 1}]}, None),
+    ],
+)
+def test_the_field_that_a_misspelt_one_may_mean_is_named(wrong_one: dict[str, Any], meant: str | None) -> None:
+    message = refusal({**EMPTY, **wrong_one}).findings[0].message
+    assert message.startswith("there is no field '")
+    assert message.endswith("here" if meant is None else f"here; did you mean '{meant}'?")

@@ -125,6 +125,25 @@ def test_a_bad_file_is_refused(data: bytes, code: str) -> None:
     assert refusal(data, name="problem.CSV").findings[0].code == code
 
 
+def test_names_of_columns_that_are_not_known_are_told_with_those_that_are() -> None:
+    unknown, missing = refusal(csv("name,lower,upper,size", "a,0,3,4"), name="p.csv").findings
+    assert (unknown.code, unknown.pointer) == ("unknown_field", "/header/0")
+    assert unknown.message.startswith("the column 'name' is not known; known are id, lower, upper, size, alignment")
+    assert (missing.code, missing.pointer) == ("missing_field", "/header")
+    assert missing.message == "the first line must name the column 'id' (or as 'buffer' or 'buffer_id')"
+    misspelt, _ = refusal(csv("id,lower,uper,size", "a,0,3,4"), name="p.csv").findings
+    assert misspelt.message == "the column 'uper' is not known; did you mean 'upper'?"
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_columns_separated_by_something_else_are_told_so(mark: str, name: str) -> None:
+    [finding] = refusal(csv(mark.join(("id", "lower", "upper", "size")), "a"), name="p.csv").findings
+    assert (finding.pointer, finding.message) == (
+        "/header",
+        f"the columns must be separated by commas, not by {name}",
+    )
+
+
 def test_a_cell_that_is_too_long_is_refused_with_its_line() -> None:
     [finding] = refusal(csv("id,lower,upper,size", "a,0,1,1", "b" * 200_000 + ",0,1,1")).findings
     assert (finding.code, finding.message) == ("unreadable", "a cell has more than 131072 characters at line 3")
