@@ -1,4 +1,4 @@
-"""Speeds of memories in USMP's words, constants' data in base64, and the simplification of problems whose memories need not say all."""
+"""Speeds of memories in USMP's words, constants' data in base64, what ties buffers to each other, and the simplification of problems whose memories need not say all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from typing import Any
 
 from ..checks.report import Place, Report, quoted
 from ..model.errors import Code
-from ..model.problem import Problem, Speed
+from ..model.problem import Constraints, Problem, Speed
 
 SPEED_FIELDS = tuple(Speed.__dataclass_fields__)
+CONSTRAINTS = tuple(name for name, field in Constraints.__dataclass_fields__.items() if field.compare)
 _NEEDED = SPEED_FIELDS[:3]
 _DEFAULTS = {"read_latency_cycles": 0, "write_latency_cycles": 0, "target_burst_bytes": 1}
+
+
+def ties(problem: Problem) -> list[tuple[Place, str]]:
+    """Return the place and the name of each kind of constraint in the problem, and of its variants: many files of other planners have none of these."""
+    names = [name for name in CONSTRAINTS if len(getattr(problem.constraints, name))]
+    found: list[tuple[Place, str]] = [(("constraints", name), name.replace("_", " ")) for name in names]
+    return found if problem.variants is None else [*found, (("variants",), "variants")]
 
 
 def read_speed(pool: Mapping[str, Any], place: Place, report: Report) -> Speed | None:

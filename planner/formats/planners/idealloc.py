@@ -16,8 +16,8 @@ from ...facts.names import numbers
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Constraints, Lifetimes, Pool, Problem
-from ..memories import in_one_memory, with_aligned_buffers
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
+from ..memories import in_one_memory, ties, with_aligned_buffers
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -86,8 +86,8 @@ def write(problem: Problem) -> bytes:
     """Return the records: each memory is a heap, ids that are not numbers get some, and sizes of memories are lost. Raises BadInput for the rest."""
     problem = with_aligned_buffers(in_one_memory(problem))
     report = Report()
-    if problem.constraints != Constraints() or problem.variants is not None:
-        report.add(Code.UNSUPPORTED, ("constraints",), "such files have no constraints, and no variants")
+    for place, name in ties(problem):
+        report.add(Code.UNSUPPORTED, place, f"such files have no {name}")
     for i, pool in enumerate(problem.pools):
         if pool.reserved or pool.base or pool.alignment > 1:
             text = "such files say nothing of a memory: no reserved ranges, no address, no alignment of its own"

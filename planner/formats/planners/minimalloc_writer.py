@@ -10,8 +10,8 @@ from ...checks.report import bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
 from ...model.errors import Code
-from ...model.problem import Buffer, Constraints, Problem
-from ..memories import in_one_memory, with_aligned_buffers
+from ...model.problem import Buffer, Problem
+from ..memories import in_one_memory, ties, with_aligned_buffers
 from ..text.lines import table
 from .minimalloc_columns import DEFAULT
 from .minimalloc_windows import without_windows
@@ -124,8 +124,8 @@ def _require_plain(problem: Problem) -> None:
     for i, pool in enumerate(problem.pools):
         if pool.reserved:
             raise bad_input(Code.UNSUPPORTED, ("pools", i), "CSV has no reserved ranges")
-    if problem.constraints != Constraints() or problem.variants is not None:
-        raise bad_input(Code.UNSUPPORTED, ("constraints",), "CSV has no constraints, and no variants")
+    for place, name in ties(problem):
+        raise bad_input(Code.UNSUPPORTED, place, f"CSV has no {name}")
     for i, buffer in enumerate(problem.buffers):
         if buffer.max_offset is not None:
             raise bad_input(Code.UNSUPPORTED, ("buffers", i), "CSV has no greatest offset")

@@ -30,7 +30,10 @@ def require_ending(file: str, endings: Iterable[str], instead: str | None = None
 
 
 def of_ending(file: str, rows: Iterable[Row], usual: Row, instead: str | None = None) -> Row:
-    """Return the format of the file's ending: of several, that of the longest, the first in the table; for a name without one, the usual. Raises BadInput."""
+    """Return the format of the file's ending, or the usual one for a name without an ending. Raises BadInput for other endings.
+
+    The longest ending counts (`.trace.json` before `.json`); of formats with the same, the first in the table.
+    """
     listed = [*rows]
     require_ending(file, [ending for row in listed for ending in row.endings], instead)
     fitting = [(len(end), row) for row in listed for end in row.endings if file.lower().endswith(end)]

@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,18 @@ from planner import BadInput, plan
 from planner.formats import read_problem
 from planner.formats.planners.minimalloc import PINNED
 from planner.formats.planners.minimalloc_writer import write_csv, write_plan_csv
-from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Lifetimes, Pool, Problem
+from planner.model.problem import (
+    Alternative,
+    Buffer,
+    Colocation,
+    Constraints,
+    Fixed,
+    Lifetimes,
+    Pool,
+    Problem,
+    VariantGroup,
+    Variants,
+)
 from tests.planner.formats.reading import corpus, refusal
 from tests.small.strategies import NIGHTLY
 
@@ -261,6 +273,25 @@ def test_memories_that_csv_cannot_express_are_refused(buffer: Buffer, pool: Pool
     with pytest.raises(BadInput) as caught:
         write_csv(Problem((buffer,), (Pool("p"), pool)))
     assert caught.value.findings[0].pointer == place
+
+
+ONE_GROUP = Variants((VariantGroup("g", (Alternative("one"),)),))
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "name"),
+    [
+        ({"variants": ONE_GROUP}, "/variants", "variants"),
+        ({"constraints": Constraints(conflicts=(("a", "b"),))}, "/constraints/conflicts", "conflicts"),
+        ({"constraints": Constraints(different_pool=(("a", "b"),)), "variants": ONE_GROUP}, None, "different pool"),
+    ],
+)
+def test_what_ties_buffers_is_refused_at_its_place(more: dict[str, Any], place: str | None, name: str) -> None:
+    problem = Problem(tuple(Buffer(id_, 8, live=((0, 1),)) for id_ in "ab"), **more)
+    with pytest.raises(BadInput) as caught:
+        write_csv(problem)
+    finding = caught.value.findings[0]
+    assert (finding.pointer, finding.message) == (place or "/constraints/different_pool", f"CSV has no {name}")
 
 
 @pytest.mark.parametrize(

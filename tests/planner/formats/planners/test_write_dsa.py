@@ -90,7 +90,7 @@ def test_problems_that_dsa_solver_cannot_express_are_refused(more: Any, pointer:
         ({"buffers": (replace(TWO[0], fixed=Fixed("ram", 8)),)}, "/buffers/0"),
         ({"pools": (Pool("ram"), Pool("rom"))}, "/buffers/0"),
         ({"pools": (Pool("ram", reserved=((0, 4),)),)}, "/pools/0"),
-        ({"constraints": Constraints((("a", "b"),))}, "/constraints"),
+        ({"constraints": Constraints((("a", "b"),))}, "/constraints/conflicts"),
     ],
 )
 def test_problems_that_idealloc_cannot_express_are_refused(more: Any, pointer: str) -> None:
