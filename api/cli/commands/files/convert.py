@@ -18,8 +18,6 @@ from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import say_warnings
 
-INSTEAD = "for another one, name it to `memplan convert` (--to)"
-
 
 def run(file: str, out: str, to: str | None, *, input_format: str | None) -> None:
     """Read, write, pass warnings on, and say what was not written."""
@@ -49,11 +47,12 @@ def _read_again(row: Format, data: bytes) -> Problem:
         raise bad_input(Code.UNSUPPORTED, (), text) from None
 
 
-def target(out: str, to: str | None = None) -> Format:
+def target(out: str, to: str | None) -> Format:
     """Return the format to write: the named one, or the one of the file's ending. Raises BadInput."""
     known = written()
     if to is not None:
         if to not in known:
             raise bad_option("to", f"{quoted(to)} is not written; written are {', '.join(known)}")
         return known[to]
-    return of_ending(out, known.values(), known[USUAL], INSTEAD)
+    instead = f"for another one, name the format (--to); written are {', '.join(known)}"
+    return of_ending(out, known.values(), known[USUAL], instead)

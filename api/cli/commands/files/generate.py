@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import typer
 
 from planner.formats import write_shaped
-from planner.formats.tables.problems import USUAL
+from planner.formats.tables.endings import of_ending
+from planner.formats.tables.problems import USUAL, written
 from planner.generate import Request, generate_shaped
 from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
@@ -16,7 +17,6 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import write_out
 from ...terminal.text import say_warnings
-from .convert import target
 
 
 def known(kind: str) -> str:
@@ -29,7 +29,8 @@ def known(kind: str) -> str:
 def run(kind: str, request: Request, out: str) -> None:
     """Make it and write it."""
     with refusing(None, as_json=False):
-        row = target(out)
+        formats = written()
+        row = of_ending(out, formats.values(), formats[USUAL])
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
