@@ -78,7 +78,7 @@ def _written(run: _Run, manifest: Manifest, files: Sequence[ProblemFile]) -> boo
         return run.all_of(files)
     except OSError as error:
         message = f"{manifest.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
-        raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
+        raise BadInput(Finding(Code.UNWRITABLE, "/options/out", message)) from error
     finally:
         run.close()
         with suppress(OSError):
@@ -209,7 +209,7 @@ class _Run:
                 self._forget(slot)
                 self._next(slot)
             case Unwritable():
-                raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message.reason))
+                raise BadInput(Finding(Code.UNWRITABLE, "/options/out", message.reason))
 
     def _was_read(self, slot: _Slot, file: ProblemFile, read: WasRead) -> None:
         slot.key = key = self._key(file, read.digest)

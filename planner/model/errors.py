@@ -37,6 +37,7 @@ class Code(StrEnum):
     CONTRADICTION = "contradiction"
     TOO_LARGE = "too_large"
     UNREADABLE = "unreadable"
+    UNWRITABLE = "unwritable"
     INVALID_PROOF = "invalid_proof"
     INVALID_OPTION = "invalid_option"
     UNKNOWN_SOLVER = "unknown_solver"

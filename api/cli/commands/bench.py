@@ -18,7 +18,7 @@ from solvers.model.registry import AUTO, entry_of
 
 from ..exit_codes import ExitCode
 from ..terminal.interrupt import Interrupt
-from ..terminal.output_file import reason
+from ..terminal.output_file import make_folder, reason, unwritable
 from ..terminal.progress.bench import Progress
 from ..terminal.refusals import refusing
 from ..terminal.standard_output import print_json, prints_json
@@ -51,7 +51,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
     with refusing(None, as_json=request.as_json):
         if request.cluster is None:
             require_solvers(request.solvers)
-        make(folder)
+        make_folder(str(folder))
         files, passed_over = collect(request.paths, folder / INSTANCES)
         if not request.quiet:
             for name in passed_over:
@@ -72,13 +72,13 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             try:
                 done = run(left, results, start, jobs=jobs, on_record=progress, stopped=interrupt.requested)
             except OSError as error:
-                raise unwritable(folder, error) from error
+                raise unwritable(f"cannot write to {folder}: {reason(error)}") from error
             finally:
                 results.close()
         try:
             write_reports(results, files)
         except OSError as error:
-            raise unwritable(folder, error) from error
+            raise unwritable(f"cannot write to {folder}: {reason(error)}") from error
         deliver(request, results, len(left))
         if not done:
             say(f"interrupted; the same command goes on from {visible(str(folder))}")
@@ -144,14 +144,3 @@ def records_in(folder: str) -> Sequence[Record]:
     if not records:
         raise BadInput(Finding(Code.INVALID_OPTION, "", f"{folder} holds no results"))
     return records
-
-
-def make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-
-
-def unwritable(folder: Path, error: OSError) -> BadInput:
-    return BadInput(Finding(Code.INVALID_OPTION, "", f"cannot write to {folder}: {reason(error)}"))

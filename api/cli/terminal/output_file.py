@@ -106,7 +106,21 @@ class OutputFile:
             return 0o666 & ~mask
 
     def _refused(self, error: OSError | ValueError) -> BadInput:
-        return BadInput(Finding(Code.INVALID_OPTION, "", f"cannot write {self.name}: {reason(error)}"))
+        return unwritable(f"cannot write {self.name}: {reason(error)}")
+
+
+def make_folder(name: str, option: str = "") -> Path:
+    """Return the folder, which is made if it is missing. `option`: the pointer to it. Raises BadInput."""
+    path = Path(name)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(f"cannot make the folder {name}: {reason(error)}", option) from error
+    return path
+
+
+def unwritable(text: str, option: str = "") -> BadInput:
+    return BadInput(Finding(Code.UNWRITABLE, option, text))
 
 
 def reason(error: OSError | ValueError) -> str:

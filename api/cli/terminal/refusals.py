@@ -14,7 +14,7 @@ from ..exit_codes import ExitCode
 from .standard_output import print_json
 from .text import say, visible
 
-NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
+NOT_ABOUT_THE_FILE = (Code.INVALID_OPTION, Code.UNWRITABLE, Code.UNKNOWN_SOLVER, Code.UNSUPPORTED, Code.UNAVAILABLE)
 """Findings about options and outputs; unless they name a place in the file, its name would mislead."""
 
 ARGUMENTS = ("kind",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,15 @@ from api.cli.invocation import invoke
 Captured = pytest.CaptureFixture[bytes]
 THREE = b'{"format": "memplan/1", "lifetimes": "half_open", "buffers": [{"id": "a", "size": 8, "live": [[0, 2]]}]}'
 
+CHOOSING = json.dumps(
+    {
+        **json.loads(THREE),
+        "variants": {"groups": [{"name": "g", "alternatives": [{"name": "one"}, {"name": "two"}]}]},
+    }
+).encode()
 
-def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, str]]]:
+
+def refused(arguments: list[str], capture: Captured) -> tuple[list[str], list[dict[str, Any]]]:
     """Run the command with and without --json; return the lines on stderr, and the errors in the JSON on stdout."""
     assert invoke(arguments) == 2
     out, err = capture.readouterr()
@@ -120,7 +128,8 @@ def test_usage_errors_are_reported(arguments: list[str], capfdbinary: Captured) 
         (["--solver", "abacus", "--work-limit", "9"], "error: --solver: ", "unknown_solver"),
         (["--capacity", "dram=2KiB"], "error: --capacity: ", "invalid_option"),
         (["--format", "excel"], "error: ", "invalid_option"),
-        (["-o", "no/such/folder/plan.json"], "error: cannot write no/such/folder/plan.json: ", "invalid_option"),
+        (["-o", "no/such/folder/plan.json"], "error: cannot write no/such/folder/plan.json: ", "unwritable"),
+        (["-o", "/"], "error: cannot write /: it is a directory", "unwritable"),
     ],
 )
 def test_unsuitable_options_are_refused(
@@ -130,6 +139,29 @@ def test_unsuitable_options_are_refused(
     lines, errors = refused(["plan", problem, *arguments], capfdbinary)
     assert lines[0].startswith(start)
     assert errors[0]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["pareto", "-o"], "--out"),
+        (["sweep", "--capacity", "8..9", "--plans"], "--plans"),
+        (["plan-many", "-o"], "--out"),
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_unwritable(
+    arguments: list[str], option: str, tmp_path: Path, capfdbinary: Captured
+) -> None:
+    problem = written(tmp_path, THREE if arguments[0] != "pareto" else CHOOSING)
+    lines, errors = refused([arguments[0], problem, *arguments[1:], f"{problem}/folder"], capfdbinary)
+    assert lines == [f"error: {option}: cannot make the folder {problem}/folder: not a directory [unwritable]"]
+    assert [(error["code"], error["file"]) for error in errors] == [("unwritable", None)]
+
+
+def test_a_full_disk_is_unwritable(tmp_path: Path, capfdbinary: Captured) -> None:
+    lines, errors = refused(["plan", written(tmp_path, THREE), "-o", "/dev/full"], capfdbinary)
+    assert lines == ["error: cannot write /dev/full: no space left on device [unwritable]"]
+    assert errors[0]["code"] == "unwritable"
 
 
 def test_pictures_with_an_unknown_ending_are_refused(tmp_path: Path, capfdbinary: Captured) -> None:

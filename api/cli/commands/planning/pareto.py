@@ -10,7 +10,6 @@ import planner
 from planner.drawing import frontier_curve
 from planner.formats import read_problem, write_frontier, write_plan
 from planner.model.deadline import time_limit
-from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
 from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.options import Options
@@ -19,7 +18,7 @@ from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import OutputFile
+from ...terminal.output_file import OutputFile, make_folder
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, prints_json
@@ -77,13 +76,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 def _folder(name: str) -> Path:
     """Return the folder, which is made if missing."""
-    path = Path(name)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            Finding(Code.INVALID_OPTION, "", f"cannot write {name}: {(error.strerror or str(error)).lower()}")
-        ) from error
+    path = make_folder(name, "/options/out")
     OutputFile(str(path / INDEX)).check()
     return path
 

@@ -15,7 +15,7 @@ from planner.model.errors import BadInput, Code, Finding
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import reason
+from ...terminal.output_file import make_folder
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_json, prints_json, write_out
@@ -48,11 +48,10 @@ class Request(NamedTuple):
 
 def run(request: Request, farm: Farm) -> ExitCode:
     """Plan what is not planned yet. Exit code 0 only if every file has a plan."""
-    folder = Path(request.out)
     begun = time.monotonic()
     entries: dict[str, Entry] = {}
     with refusing(None, as_json=request.as_json):
-        _make(folder)
+        folder = make_folder(request.out, "/options/out")
         if request.baseline is not None:
             farm = farm_with_baseline(farm, request.baseline)
         files = collect(request.patterns, leave_out=folder)
@@ -99,14 +98,6 @@ def farm_with_baseline(farm: Farm, name: str) -> Farm:
         message = f"{name} holds no manifest of plan-many"
         raise BadInput(Finding(Code.INVALID_OPTION, "/options/baseline", message))
     return replace(farm, baseline=manifest)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot make the folder {folder}: {reason(error)}"
-        raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message)) from error
 
 
 def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seconds: float) -> None:

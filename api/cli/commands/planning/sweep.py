@@ -12,14 +12,13 @@ from planner.formats import read_problem, write_plan
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
 from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
-from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile, make_folder
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
@@ -82,12 +81,7 @@ def _check_outputs(request: Request) -> PictureFile | None:
         require_ending(request.out, JSON_ENDINGS, DRAWN)
         OutputFile(request.out).check(request.file)
     if request.plans is not None:
-        folder = Path(request.plans)
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            text = f"cannot make the folder {request.plans}: {error.strerror}"
-            raise BadInput(Finding(Code.INVALID_OPTION, "/options/plans", text)) from error
+        make_folder(request.plans, "/options/plans")
     return None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
 
 
