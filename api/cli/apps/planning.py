@@ -104,7 +104,10 @@ def pareto(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="FOLDER", help="Write a plan for each point, the list and the curve there."
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Write a plan for each point, the list and the curve there; a pipe then gets nothing, unless --json is given.",
         ),
     ] = None,
     points: Annotated[

@@ -16,6 +16,8 @@ from planner.model.errors import BadInput, Code, Finding
 from ..exit_codes import ExitCode
 
 STANDARD_OUTPUT = "-"
+_FILES = frozenset({".json", ".jsonl", ".csv", ".svg", ".png", ".pdf", ".html", ".h", ".tflite", ".onnx"})
+"""Endings that no folder is given on purpose."""
 
 
 class OutputFile:
@@ -112,6 +114,8 @@ class OutputFile:
 def make_folder(name: str, option: str = "") -> Path:
     """Return the folder, which is made if it is missing. `option`: the pointer to it. Raises BadInput."""
     path = Path(name)
+    if path.suffix.lower() in _FILES and not path.exists():
+        raise BadInput(Finding(Code.INVALID_OPTION, option, f"{name} is named like a file, and a folder is meant"))
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

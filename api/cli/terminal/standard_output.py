@@ -13,7 +13,7 @@ import typer
 
 from ..exit_codes import ExitCode
 from .output_file import STANDARD_OUTPUT
-from .text import is_terminal, say
+from .text import is_terminal, say, visible
 
 
 def prints_json(out: str | None = None, *, as_json: bool, nothing_else: bool = True) -> bool:
@@ -33,6 +33,16 @@ def print_document(document: bytes) -> None:
     if not document.endswith(b"\n"):
         document += b"\n"
     write_out(escaped(document) if is_terminal(sys.stdout) else document)
+
+
+def say_written(*names: str | None, quiet: bool = False) -> None:
+    """On a terminal, name the files that were written; `-` and None are none."""
+    if quiet or not is_terminal(sys.stdout):
+        return
+    for name in names:
+        if name is not None and name != STANDARD_OUTPUT:
+            line = f"written to {visible(name)}\n"
+            write_out(line.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def escaped(document: bytes) -> bytes:

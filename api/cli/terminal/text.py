@@ -47,6 +47,11 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
+def counted(number: int, what: str) -> str:
+    """Return `1 buffer`, `2 buffers`."""
+    return f"{grouped(number)} {what}{'' if number == 1 else 's'}"
+
+
 def exact(size: int) -> str:
     """Return 1048576 as `1 048 576 B`."""
     return f"{grouped(size)} B"

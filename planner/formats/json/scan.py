@@ -44,6 +44,7 @@ _HALF_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
 READING = "reading"
+EMPTY = "is empty"
 _SPACE = re.compile(r"[ \t\n\r,]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 
@@ -66,6 +67,8 @@ def scan(data: bytes) -> Scanned:
     """Return the first look. Raises BadInput unless the bytes are sound JSON."""
     begun = time.monotonic()
     look(READING)
+    if is_empty(data):
+        raise bad_input(Code.INVALID_JSON, (), EMPTY)
     _require_text(data)
     marks = Marks.of(data) if len(data) > LARGE else None
     if _nests_too_deep(data, marks) or (b"\\u" in data and _HALF_SURROGATE.search(data)):
@@ -81,6 +84,11 @@ def scan(data: bytes) -> Scanned:
     hooks.last = {}
     _find_fault(data)  # and drops all that was read
     raise bad_input(Code.INVALID_JSON, (), "is not valid JSON")
+
+
+def is_empty(data: bytes) -> bool:
+    """True if there is nothing but white space."""
+    return not data or data.isspace()
 
 
 def _nests_too_deep(data: bytes, marks: Marks | None) -> bool:

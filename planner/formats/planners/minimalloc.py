@@ -37,7 +37,7 @@ from ...model.problem import (
     Problem,
 )
 from ..documents import LEAST_BYTES, Source
-from ..json.scan import undecodable
+from ..json.scan import EMPTY, is_empty, undecodable
 from ..memories import in_one_memory
 from ..text.lines import header
 from .minimalloc_clocks import MARK, Clocks
@@ -92,6 +92,8 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
                 return sound_as_read(Problem(buffers, _pools([pool], base), lifetimes=Lifetimes.HALF_OPEN)), ()
             except BadInput:  # which reports the faults, but without lines
                 del quick, buffers
+    if is_empty(data):
+        raise bad_input(Code.MISSING_FIELD, (), EMPTY)
     problem, is_pinned = _read_rows(data, base, inclusive=inclusive)
     return sound_as_read(in_one_memory(problem)), (PINNED,) if is_pinned else ()
 

@@ -321,6 +321,10 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
         return reports[0]
     if not says and not sent and (source.may_be_json or ending or media_type == JSON):
         return FORMATS[USUAL]
+    from ..json.scan import EMPTY, is_empty
+
+    if is_empty(source.data):
+        raise bad_input(Code.UNKNOWN_FORMAT, (), EMPTY)
     known = ", ".join(row.name for row in says or sent or FORMATS.values())
     raise bad_input(Code.UNKNOWN_FORMAT, (), f"the format is not recognised: the content is none of {known}")
 

@@ -61,6 +61,14 @@ def test_bad_problems_are_refused(content: bytes, code: str, tmp_path: Path, cap
     assert errors[0]["code"] == code
 
 
+@pytest.mark.parametrize("name", ["p.json", "p.csv", "p", "p.log"])
+def test_empty_files_are_told_so(name: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    for content in (b"", b" \n"):
+        (tmp_path / name).write_bytes(content)
+        lines, _ = refused(["plan", str(tmp_path / name)], capfdbinary)
+        assert lines[0].startswith(f"error: {tmp_path / name}: is empty [")
+
+
 def test_many_findings_are_counted(tmp_path: Path, capfdbinary: Captured) -> None:
     buffers = [{"id": i, "size": True} for i in range(1000)]
     problem = written(tmp_path, json.dumps({"format": "memplan/1", "buffers": buffers}).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from api.cli.invocation import invoke
 from planner import read_problem
 from planner.formats.tables.plans import PLAN_FORMATS
 from tests.api.cli.test_bad_input import THREE, Captured, written
-from tests.running.command import ROOT
+from tests.running.command import ROOT, planned, run_on_terminal
 
 WITH_OUT = {
     "plan": ["{problem}"],
@@ -92,6 +93,30 @@ def test_the_page_on_firmware_names_every_ending() -> None:
     rows = re.findall(r"^\| `(\w[\w-]*)` \| (.*?) \|", (ROOT / "docs/firmware.md").read_text("utf-8"), re.MULTILINE)
     named = {name: tuple(re.findall(r"`(\.[\w.]+)`", cell)) for name, cell in rows}
     assert named == {row.name: row.endings for row in PLAN_FORMATS.values()}
+
+
+@pytest.mark.parametrize("command", ["plan", "share", "shapes", "draw", "convert", "write", "export-model", "generate"])
+def test_a_terminal_is_told_what_was_written(command: str, tmp_path: Path) -> None:
+    problem, plan = planned(tmp_path, json.loads(THREE))
+    out = str(tmp_path / {"draw": "x.svg", "export-model": "x.lp"}.get(command, "x.json"))
+    words = [word.format(problem=problem, plan=plan) for word in WITH_OUT[command]]
+    code, text = run_on_terminal(command, *words, "-o", out, columns=300)
+    assert (code, text.endswith(f"written to {out}\n")) == (0, True)
+    assert text.count("written to") == 1
+
+
+def test_a_terminal_is_told_of_folders_and_pictures(tmp_path: Path) -> None:
+    problem, _ = planned(tmp_path, json.loads(THREE))
+    plans, plot = str(tmp_path / "plans"), str(tmp_path / "x.svg")
+    code, text = run_on_terminal("sweep", problem, "--capacity", "8", "--plot", plot, "--plans", plans, columns=300)
+    assert (code, text.endswith(f"written to {plot}\nwritten to {plans}\n")) == (0, True)
+    assert "1 configuration, 1 of them" in text
+
+
+def test_one_thing_is_not_counted_as_several(tmp_path: Path) -> None:
+    _, plan = planned(tmp_path, json.loads(THREE))
+    code, text = run_on_terminal("diff", plan, plan)
+    assert (code, "no difference: 1 buffer is where it was" in text) == (0, True)
 
 
 def test_the_standard_output_gets_the_named_format(tmp_path: Path, capfdbinary: Captured) -> None:

@@ -25,7 +25,7 @@ from ...exit_codes import ExitCode
 from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_json, prints_json, write_out
+from ...terminal.standard_output import print_json, prints_json, say_written, write_out
 from ...terminal.text import grouped, visible
 
 SPARE = 4 << 20
@@ -97,6 +97,7 @@ def run(file: str, options: Options, *, out: str | None, estimate: bool, as_json
         print_json(document(file, found))
     else:
         write_out(("\n".join(lines(file, found)) + "\n").encode())
+        say_written(out if found.plan.peak is not None else None)
     return EXIT_CODES.get(found.verdict, ExitCode.FINDINGS)
 
 

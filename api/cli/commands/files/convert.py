@@ -15,7 +15,7 @@ from planner.reporting.lost import lost
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import say_written, write_out
 from ...terminal.text import say_warnings
 
 
@@ -36,6 +36,7 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
             write_out(data)
         else:
             output.write(data)
+            say_written(out)
 
 
 def _read_again(row: Format, data: bytes) -> Problem:

@@ -15,7 +15,7 @@ from ...arguments import blaming
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import say_written, write_out
 
 ModelFormat = Literal["lp", "mps", "cpsat"]
 ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}
@@ -39,6 +39,7 @@ def run(file: str, out: str, model_format: ModelFormat | None, *, plain: bool, i
             write_out(model)
         else:
             output.write(model)
+            say_written(out)
 
 
 def format_of(out: str) -> ModelFormat:

@@ -15,7 +15,7 @@ from planner.planning.options.capacity import quoted
 
 from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import say_written, write_out
 from ...terminal.text import say_warnings
 
 
@@ -42,6 +42,7 @@ def run(kind: str, request: Request, out: str) -> None:
             write_out(data)
         else:
             output.write(data)
+            say_written(out)
 
 
 def parameters(texts: Sequence[str]) -> dict[str, int]:

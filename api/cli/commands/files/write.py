@@ -13,7 +13,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import say_written, write_out
 from ...terminal.text import say, visible
 
 
@@ -51,4 +51,5 @@ def run(
             write_out(written)
         else:
             output.write(written)
+            say_written(out)
     return ExitCode.OK

@@ -17,10 +17,10 @@ from ...exit_codes import ExitCode
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_json, prints_json
+from ...terminal.standard_output import print_json, prints_json, say_written
 from ...terminal.tables.columns import MAX_ROWS, fill, new_table, shown_id
 from ...terminal.tables.consoles import console_on, plain
-from ...terminal.text import both, exact, grouped, percent
+from ...terminal.text import both, counted, exact, grouped, percent
 
 KINDS = ("moved", "resized", "added", "removed")
 
@@ -52,6 +52,7 @@ def run(request: Request) -> ExitCode:
         print_json({**asdict(found), "bytes": found.bytes})
     else:
         _show(found)
+        say_written(request.plot)
     return ExitCode.FINDINGS if found.changes else ExitCode.OK
 
 
@@ -115,7 +116,9 @@ def _place(place: Placement | None) -> str:
 def _figures(found: Difference) -> Iterator[str]:
     kinds = {kind: sum(change.kind == kind for change in found.changes) for kind in KINDS}
     counts = [f"{grouped(count)} {kind}" for kind, count in kinds.items() if count]
-    count = f"{grouped(found.unchanged)} buffers are where they were"
+    count = (
+        f"{counted(found.unchanged, 'buffer')} {'is where it was' if found.unchanged == 1 else 'are where they were'}"
+    )
     yield f"{', '.join(counts)} ({both(found.bytes)}); {count}" if counts else f"no difference: {count}"
     if not found.same_problem:
         yield "the plans are of two problems"

@@ -23,7 +23,7 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice
-from ...terminal.standard_output import write_out
+from ...terminal.standard_output import say_written, write_out
 from ...terminal.text import grouped, say, visible
 
 SHOWN = {"profile": "bytes in use over time", "convergence": "value and bound while it was planned"}
@@ -68,7 +68,7 @@ def run(
         is_plan = kind.name == USUAL
         if not is_plan and (request.what != "map" or request.other_file is not None or out.is_page):
             text = f"of a {kind.title} there is {kind.picture} alone, as SVG, PNG or PDF"
-            raise bad_option("what", text)
+            raise bad_option("what" if request.what != "map" else "compare" if request.other_file else "out", text)
         if not is_plan:
             answer = kind.open(asked, data[0], beside(request.plan_file))
             findings = answer.findings
@@ -80,6 +80,7 @@ def run(
     with refusing(shown_name(request.plan_file), as_json=False):
         if out.is_page:
             out.file.write(_page(asked.problem, plans, request.what, request.sheet))
+            say_written(request.out)
         else:
             _write(_picture(asked.problem, plans, request.what, out.sheet(request.sheet)), request, out)
     for each in plans:
@@ -109,6 +110,7 @@ def _write(picture: bytes, request: Request, out: PictureFile) -> None:
         write_out(picture)
     else:
         out.write(picture)
+        say_written(request.out)
 
 
 class Checked(NamedTuple):

@@ -28,7 +28,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_frontier_file, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, write_out
+from ...terminal.standard_output import print_document, say_written, write_out
 from ...terminal.text import grouped, is_terminal, say, say_warnings, visible
 
 
@@ -79,6 +79,7 @@ def run(request: Request, options: Options) -> ExitCode:
         from ...terminal.tables.inspection import print_inspection
 
         print_inspection(row.title, problem, contents, report, plan.choice, console_on())
+        say_written(request.plot, request.own_plan)
     return code
 
 

@@ -19,7 +19,7 @@ from ...terminal.reading import beside, open_input, read_asked, read_bytes, requ
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_json, prints_json
-from ...terminal.text import grouped
+from ...terminal.text import counted, grouped
 
 
 def run(
@@ -45,7 +45,7 @@ def run(
             raise typer.BadParameter(f"there are proofs of plans, and this is a {kind.title}", param_hint="--proof")
         opened = kind.open(asked, data, beside(plan_file))
         advice = advice_on(opened) if opened.findings else None
-        verdict = Verdict(_counted(*opened.checked), opened.findings, opened.notes, advice)
+        verdict = Verdict(counted(*opened.checked), opened.findings, opened.notes, advice)
         if proof is not None:
             verdict = _with_proof(verdict, opened, proof, as_json=as_json)
     with refusing(None, as_json=as_json):
@@ -82,10 +82,6 @@ def _with_proof(verdict: Verdict, opened: Opened, proof: str, *, as_json: bool) 
     )
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
-
-
 def show(verdict: Verdict) -> None:
     """Print the verdict for a terminal."""
     from rich.text import Text
@@ -99,9 +95,7 @@ def show(verdict: Verdict) -> None:
         for note in verdict.notes:
             console.print(Text.assemble("  note: ", plain(note)))
         return
-    console.print(
-        Text.assemble(word("not valid"), f"   {grouped(len(findings))} finding{'' if len(findings) == 1 else 's'}")
-    )
+    console.print(Text.assemble(word("not valid"), f"   {counted(len(findings), 'finding')}"))
     for finding in findings[:MAX_FINDINGS]:
         kind = str(finding.kind).replace("_", " ")
         console.print(Text.assemble("  ", Text(kind, style="bold"), ": ", plain(finding.message)))

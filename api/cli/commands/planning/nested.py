@@ -18,7 +18,7 @@ from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document
+from ...terminal.standard_output import print_document, say_written
 from .plan import EXIT_CODES, Request, checked_output, say_what_is_wrong
 
 
@@ -45,6 +45,7 @@ def run(request: Request, options: Options) -> ExitCode:
             from ...terminal.tables.plan import print_nested
 
             print_nested(made)
+            say_written(request.target)
         worst = made.worst
     if interrupt.requested():
         return ExitCode.INTERRUPTED

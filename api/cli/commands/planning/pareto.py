@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,12 +19,12 @@ from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import OutputFile, make_folder
+from ...terminal.output_file import STANDARD_OUTPUT, OutputFile, make_folder
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json
+from ...terminal.standard_output import print_document, prints_json, say_written
 from ...terminal.tables.frontier import point_text, print_frontier
-from ...terminal.text import say, say_warnings, visible
+from ...terminal.text import is_terminal, say, say_warnings, visible
 
 INDEX = "frontier.json"
 PICTURE = "frontier.svg"
@@ -49,7 +50,7 @@ def run(request: Request, options: Options) -> ExitCode:
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
         frontier_problem(problem, options, request.points)  # before there is a folder
-        folder = None if request.folder is None else _folder(request.folder)
+        folder = None if request.folder in (None, STANDARD_OUTPUT) else _folder(str(request.folder))
         in_bytes = measures_bytes(problem)
         with Interrupt() as interrupt:
 
@@ -65,10 +66,11 @@ def run(request: Request, options: Options) -> ExitCode:
             ]
             if folder is not None:
                 _write(folder, problem, found, files, warnings)
-        if prints_json(as_json=request.as_json):
+        if prints_json(request.folder, as_json=request.as_json):
             print_document(write_frontier(found, files, warnings))
-        elif not request.quiet:
+        elif not request.quiet and is_terminal(sys.stdout):
             print_frontier(found, in_bytes=in_bytes)
+            say_written(request.folder)
         if found.is_infeasible:
             say("infeasible" if found.missing is None else f"infeasible: {visible(found.missing)}")
     return _exit_code(found)

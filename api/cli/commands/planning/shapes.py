@@ -19,7 +19,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json
+from ...terminal.standard_output import print_document, prints_json, say_written
 from ...terminal.text import is_terminal, say_warnings
 
 DRAWN = "the option --plot draws what the plan takes"
@@ -66,6 +66,7 @@ def run(request: Request, options: Options) -> ExitCode:
             from ...terminal.tables.shapes import print_shapes
 
             print_shapes(found)
+            say_written(request.out, request.c, request.plot)
     return ExitCode.OK
 
 

@@ -22,7 +22,7 @@ from ...terminal.output_file import STANDARD_OUTPUT, OutputFile, make_folder
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json
+from ...terminal.standard_output import print_document, prints_json, say_written
 from ...terminal.text import is_terminal, say_warnings
 
 DRAWN = "the option --plot draws it"
@@ -66,6 +66,7 @@ def run(request: Request, options: Options) -> ExitCode:
                 from ...terminal.tables.sweep import print_sweep
 
                 print_sweep(found)
+                say_written(request.out, request.plot, request.plans)
             interrupted = interrupt.requested()
     if interrupted:
         return ExitCode.INTERRUPTED

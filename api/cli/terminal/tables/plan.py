@@ -17,7 +17,7 @@ from planner.reporting.explain import explain_bound
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 
-from ..text import both, grouped, percent
+from ..text import both, counted, grouped, percent
 from .columns import LONGEST_NAME, MAX_ROWS, WRITTEN, WRITTEN_BY_OPTION, more, new_table, rows_for, shown_id
 from .consoles import STYLES, console_on, plain, word
 from .placements import placements_table, pools_table, shown_placements
@@ -112,7 +112,7 @@ def print_verdict(lines: Iterable[Text | Panel], console: Console, written_to: s
 def headline(problem: Problem, plan: Plan | Sharing, ended: str) -> Text:
     """`optimal   resnet50: 1 042 buffers   0.13 s   greedy`"""
     count = len(as_chosen(problem, plan).buffers if isinstance(plan, Plan) else problem.buffers)
-    subject = f"{grouped(count)} buffer{'' if count == 1 else 's'}"
+    subject = counted(count, "buffer")
     if problem.name:
         subject = f"{problem.name[:LONGEST_NAME]}: {subject}"
     facts = [subject, f"{plan.run.seconds:.2f} s"]

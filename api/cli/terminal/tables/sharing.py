@@ -12,7 +12,7 @@ from planner.model.plan import PlanStatus
 from planner.model.problem import BufferId, Problem
 from planner.planning.sharing import Sharing
 
-from ..text import both, grouped, percent, visible
+from ..text import both, counted, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, WRITTEN, WRITTEN_BY_OPTION, fill, more, new_table, rows_for, shown_id
 from .consoles import console_on
 from .plan import height_of, print_verdict, verdict
@@ -43,7 +43,7 @@ def print_sharing(
 
 def _figures(sharing: Sharing) -> Iterable[Text]:
     if sharing.total is not None:
-        count = f"   in {grouped(len(sharing.objects))} object{'' if len(sharing.objects) == 1 else 's'}"
+        count = f"   in {counted(len(sharing.objects), 'object')}"
         yield Text.assemble("  total  ", Text(both(sharing.total), style="bold"), count)
     if sharing.status is not PlanStatus.INFEASIBLE:
         claim = "   no sharing can have a smaller total" if sharing.total is not None else ""

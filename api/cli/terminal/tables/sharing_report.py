@@ -11,7 +11,7 @@ from rich.text import Text
 from planner.model.plan import PlanStatus
 from planner.planning.sharing.report import KindReport, ObjectReport, SharingReport
 
-from ..text import both, grouped, percent, visible
+from ..text import both, counted, grouped, percent, visible
 from .columns import LONGEST_NAME, MAX_ROWS, known_columns
 from .consoles import plain, word
 from .plan import infeasible_panel
@@ -48,10 +48,10 @@ def _summary(each: KindReport) -> Text:
     """One kind on a line."""
     names = (("pool", each.kind.pool), ("device", each.kind.device), ("type", each.kind.dtype))
     key = ", ".join(f"{what} {visible(name[:LONGEST_NAME])}" for what, name in names if name is not None)
-    facts = [f"{grouped(each.buffers)} buffer{'' if each.buffers == 1 else 's'}"]
+    facts = [counted(each.buffers, "buffer")]
     if each.total is not None:
         count = len(each.objects)
-        facts.append(f"{grouped(count)} object{'' if count == 1 else 's'} of {both(each.total)} together")
+        facts.append(f"{counted(count, 'object')} of {both(each.total)} together")
     facts.append(f"bound {both(each.bound)}")
     if each.unused is not None:
         facts.append(f"{percent(each.unused)} unused")

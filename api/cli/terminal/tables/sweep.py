@@ -9,7 +9,7 @@ from rich.text import Text
 
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint
 
-from ..text import both, grouped, visible
+from ..text import both, counted, grouped, visible
 from .columns import LONGEST_NAME, fill, new_table, rows_for
 from .consoles import console_on, plain
 
@@ -36,7 +36,7 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
         console.print(f"{grouped(len(shown) - rows)} more rows; --json lists all")
     count, solved = len(sweep.points), sum(point.solved for point in sweep.points)
     console.print(
-        f"{grouped(count)} configuration{'' if count == 1 else 's'}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s"
+        f"{counted(count, 'configuration')}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s"
     )
     if sweep.smallest is not None:
         console.print(_smallest(sweep.smallest))

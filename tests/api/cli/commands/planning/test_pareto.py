@@ -20,10 +20,12 @@ def problem(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_the_folder_holds_a_plan_for_each_point_a_list_and_a_curve(problem: str, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
-    done = run("pareto", problem, "-o", str(folder))
-    assert done.returncode == 0
+    assert (done := run("pareto", problem, "-o", str(folder), "--json")).returncode == 0
     index = json.loads((folder / "frontier.json").read_bytes())
     assert index == json.loads(done.stdout)
+    for quiet in ([], ["--quiet"]):
+        again = run("pareto", problem, "-o", str(folder), *quiet)
+        assert (again.returncode, again.stdout) == (0, b"")
     assert (index["format"], index["complete"], index["stop"]) == ("memplan-frontier/1", True, "proved")
     assert len(index["points"]) >= 2
     costs = [point["cost"] for point in index["points"]]
@@ -39,6 +41,25 @@ def test_the_folder_holds_a_plan_for_each_point_a_list_and_a_curve(problem: str,
         assert run("verify", problem, str(folder / point["plan"])).returncode == 0
         assert run("draw", problem, str(folder / point["plan"]), "-o", str(tmp_path / "map.svg")).returncode == 0
         assert run("report", problem, str(folder / point["plan"])).returncode == 0
+
+
+def test_a_drawing_that_there_is_none_of_blames_the_option_that_asks_for_it(problem: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    assert run("pareto", problem, "-o", str(folder)).returncode == 0
+    index, picture = str(folder / "frontier.json"), str(tmp_path / "f.svg")
+    for options, blamed in (
+        (["-o", str(tmp_path / "f.html")], b"--out"),
+        (["-o", picture, "--compare", index], b"--compare"),
+        (["-o", picture, "--profile"], b"--what"),
+    ):
+        done = run("draw", problem, index, *options)
+        assert (done.returncode, done.stderr[:20].split(b": ")[1]) == (2, blamed)
+
+
+def test_a_folder_named_like_a_file_is_refused(problem: str, tmp_path: Path) -> None:
+    done = run("pareto", problem, "-o", str(tmp_path / "f.svg"))
+    assert (done.returncode, b"f.svg is named like a file, and a folder is meant" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_list_of_points_can_be_inspected_alone(problem: str, tmp_path: Path) -> None:
