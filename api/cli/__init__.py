@@ -6,10 +6,11 @@ import os
 import sys
 import time
 from types import ModuleType
-from typing import NoReturn
 
-from ..process.garbage import collect_rarely
-from .exit_codes import ExitCode
+TYPE_CHECKING = False
+"""That of typing, whose import takes as long as the rest of this module: until `main` begins, an interrupt shows a traceback."""
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 TRACEBACK_VARIABLE = "MEMPLAN_TRACEBACK"
 LOADER = "pydantic.plugin._loader"
@@ -17,18 +18,16 @@ LOADER = "pydantic.plugin._loader"
 
 def main() -> NoReturn:
     """Run the command line with this process's arguments, and end the process with the fitting exit code."""
-    begun = time.monotonic()
-    collect_rarely()
-    load_libraries_lean()
     try:
-        from .invocation import invoke
-
-        code = invoke(sys.argv[1:], begun)
+        code = _run(time.monotonic())
     except KeyboardInterrupt:
+        from .exit_codes import ExitCode
+
         leave(ExitCode.INTERRUPTED)
     except Exception as error:
         from solvers.model.errors import is_for_want_of_memory
 
+        from .exit_codes import ExitCode
         from .terminal.text import say
 
         if os.environ.get(TRACEBACK_VARIABLE):
@@ -39,6 +38,16 @@ def main() -> NoReturn:
         confess(error)
         leave(ExitCode.INTERNAL)
     leave(code)
+
+
+def _run(begun: float) -> int:
+    from ..process.garbage import collect_rarely
+
+    collect_rarely()
+    load_libraries_lean()
+    from .invocation import invoke
+
+    return invoke(sys.argv[1:], begun)
 
 
 def load_libraries_lean() -> None:

@@ -146,12 +146,17 @@ def settings() -> dict[str, Setting]:
 def setting_parameters() -> Any:
     """Return the options of a command that reads a problem, one for each setting of a format. Their values are kept with the context."""
 
-    def keep(name: str) -> Callable[..., None]:
+    def keep(name: str, row: Setting) -> Callable[..., None]:
         def kept(context: typer.Context, value: Any) -> None:
             if value:
-                context.meta.setdefault(SETTINGS, {})[name] = ("",) if value is True else tuple(value)
+                given = ("",) if value is True else tuple(value)
+                with blaming(f"--{name.replace('_', '-')}"):
+                    row.read(given)
+                context.meta.setdefault(SETTINGS, {})[name] = given
 
         return kept
+
+    from .arguments import blaming
 
     type_: Any
     found = []
@@ -160,7 +165,7 @@ def setting_parameters() -> Any:
         metavar = row.metavar or f"<{'|'.join(row.words)}>"
         says: dict[str, Any] = {} if is_flag else {"metavar": metavar}
         info = typer.Option(
-            f"--{name.replace('_', '-')}", help=row.help, expose_value=False, callback=keep(name), **says
+            f"--{name.replace('_', '-')}", help=row.help, expose_value=False, callback=keep(name, row), **says
         )
         type_, default = (bool, False) if is_flag else (list[str] | None, None)
         kind = Parameter.KEYWORD_ONLY

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
-from ...model.errors import Code
+from ...model.errors import BadInput, Code
 from ...model.problem import MAX_ADDRESS
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
     """The text is one whole number from 1 to this."""
 
     def read(self, values: Sequence[str]) -> Any:
-        """Return the reader's argument. Raises BadInput."""
+        """Return the reader's argument. Raises BadInput, whose sentence goes on after the setting's name."""
         if self.metavar is not None and self.most is None:
             return tuple(values)
         for value in values:
@@ -34,9 +34,9 @@ class Setting(NamedTuple):
                 self._require_number(value)
             elif value not in (self.words or ("",)):
                 known = f"be one of {', '.join(self.words)}" if self.words else "have no value"
-                raise bad_input(Code.INVALID_OPTION, (), f"{self.name} must {known}, not {quoted(value)}")
+                raise bad_input(Code.INVALID_OPTION, (), f"must {known}, not {quoted(value)}")
         if len(values) > 1:
-            raise bad_input(Code.INVALID_OPTION, (), f"{self.name} is given {len(values)} times")
+            raise bad_input(Code.INVALID_OPTION, (), f"is given {len(values)} times")
         if self.most is not None:
             return int(values[0])
         return values[0] if self.words else True
@@ -44,7 +44,7 @@ class Setting(NamedTuple):
     def _require_number(self, text: str) -> None:
         is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(self.most))
         if not is_number or not 1 <= int(text) <= (self.most or 0):
-            message = f"{self.name} must be a whole number from 1 to {self.most}, not {quoted(text)}"
+            message = f"must be a whole number from 1 to {self.most}, not {quoted(text)}"
             raise bad_input(Code.INVALID_OPTION, (), message)
 
 
@@ -68,7 +68,13 @@ def parsed_settings(name: str, settings: Sequence[Setting], text: str) -> Mappin
         if key not in known:
             has = f"; its settings are {', '.join(known)}" if known else ", nor any other"
             raise bad_input(Code.INVALID_OPTION, (), f"the format {name} has no setting {quoted(key)}{has}")
-    return {key: known[key].read(values) for key, values in given.items()}
+    read = {}
+    for key, values in given.items():
+        try:
+            read[key] = known[key].read(values)
+        except BadInput as error:
+            raise bad_input(Code.INVALID_OPTION, (), f"{key} {error.findings[0].message}") from None
+    return read
 
 
 def with_settings(name: str | None, given: Mapping[str, Sequence[str]]) -> str | None:

@@ -172,6 +172,14 @@ def test_a_full_disk_is_unwritable(tmp_path: Path, capfdbinary: Captured) -> Non
     assert errors[0]["code"] == "unwritable"
 
 
+@pytest.mark.parametrize("option", ["--alignment", "--like"])
+def test_settings_of_formats_are_named_as_options(option: str, tmp_path: Path, capfdbinary: Captured) -> None:
+    lines, errors = refused(["plan", written(tmp_path, THREE), option, "16KiB"], capfdbinary)
+    assert lines[0].startswith(f"error: Invalid value for {option}: must be ")
+    assert lines[0].endswith("not '16KiB'")
+    assert errors[0]["code"] == "invalid_option"
+
+
 def test_pictures_with_an_unknown_ending_are_refused(tmp_path: Path, capfdbinary: Captured) -> None:
     problem = written(tmp_path, THREE)
     assert invoke(["plan", problem, "-o", str(tmp_path / "plan.json"), "-q"]) == 0

@@ -218,6 +218,31 @@ def test_an_interrupt_while_reading_ends_the_command() -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
+INTERRUPTED_IMPORT = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+from api.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["api.process.garbage", "api.cli.invocation", "typer", "api.cli.apps"])
+def test_an_interrupt_while_the_command_is_imported_ends_it_quietly(module: str) -> None:
+    done = run(module, command=(sys.executable, "-c", INTERRUPTED_IMPORT))
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_little_is_imported_before_an_interrupt_is_handled() -> None:
+    script = "import sys; from api.cli import main; print(*(name for name in sys.modules if name.startswith('api.')))"
+    assert run(command=(sys.executable, "-c", script)).stdout.split() == [b"api.cli"]
+
+
 READING = """
 import sys
 from api.cli import main
