@@ -14,7 +14,7 @@ from planner.model.plan import Choice
 from planner.model.problem import Problem
 from planner.reporting.report import MemoryReport
 
-from ..text import both, grouped, percent, visible
+from ..text import both, counted, grouped, percent, visible
 from .columns import LONGEST_NAME, fill, new_table
 from .consoles import plain
 from .plan import chosen
@@ -64,11 +64,9 @@ def print_inspection(
         console.print(f"{grouped(sum(contents.operators.values()))} operators")
         console.print()
     if problem.variants is not None:
-        groups, alternatives = len(problem.variants.groups), count_of_alternatives(problem.variants)
-        ways = f"{grouped(alternatives)} alternative{'' if alternatives == 1 else 's'}"
-        console.print(
-            f"Besides, there are {ways} in {grouped(groups)} group{'' if groups == 1 else 's'}, one of each to be chosen."
-        )
+        ways = counted(count_of_alternatives(problem.variants), "alternative")
+        groups = counted(len(problem.variants.groups), "group")
+        console.print(f"Besides, there are {ways} in {groups}, one of each to be chosen.")
         if choice is not None:
             console.print(
                 Text.assemble(

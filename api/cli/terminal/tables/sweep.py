@@ -35,9 +35,7 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
     if len(shown) > rows:
         console.print(f"{grouped(len(shown) - rows)} more rows; --json lists all")
     count, solved = len(sweep.points), sum(point.solved for point in sweep.points)
-    console.print(
-        f"{counted(count, 'configuration')}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s"
-    )
+    console.print(f"{counted(count, 'configuration')}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s")
     if sweep.smallest is not None:
         console.print(_smallest(sweep.smallest))
 
