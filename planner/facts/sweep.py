@@ -40,7 +40,7 @@ WORD = 1024
 
 def exact_array(numbers: Sequence[int] | Integers) -> Integers:
     """Return the numbers as int64 if any two can be added in it; otherwise as Python's integers, which are slower and never overflow."""
-    found = np.array(numbers)
+    found = np.array(numbers) if len(numbers) else np.zeros(0, np.int64)
     if found.dtype.kind == "i" and found.min(initial=0) > -SUMMABLE and found.max(initial=0) < SUMMABLE:
         return found.astype(np.int64, copy=False)
     return np.array(numbers, dtype=object)

@@ -30,7 +30,7 @@ from ...planning.shapes import ShapedProblem, verify_shapes
 from ...planning.sharing import verify_sharing
 from ...planning.sharing.bounds import notes as notes_on_sharing
 from ...planning.sharing.report import sharing_report
-from ...planning.sweeping import Sweep, SweepPoint, verify_sweep
+from ...planning.sweeping import SweepPoint, verify_sweep
 from ...reporting.report import memory_report
 from ...verifying.arguments.bounds import notes
 from ...verifying.findings import AnswerFinding, VerifyFinding
@@ -252,12 +252,9 @@ class OpenedSweep(Opened):
     """Many sizes of memory."""
 
     def read(self, data: bytes, read_file: ReadFile | None) -> None:
-        self.sweep = replace(self._read(data, read_file), peak_price=self.asked.problem.peak_price)
-
-    def _read(self, data: bytes, read_file: ReadFile | None) -> Sweep:
         from .sweep import read_sweep_json
 
-        return read_sweep_json(data, read_file)
+        self.sweep = read_sweep_json(data, read_file)
 
     @property
     def checked(self) -> tuple[int, str]:

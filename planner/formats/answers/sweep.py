@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from solvers.model.instance import Term
 
 from ...checks.report import bad_input
+from ...facts.digest import PRICED
 from ...model.errors import BadInput, Code
 from ...model.plan import Plan, PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
@@ -60,6 +61,7 @@ def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
         "format": SWEEP_FORMAT,
         "name": sweep.name,
         "terms": list(sweep.names),
+        **({"peak_price": sweep.peak_price} if PRICED.intersection(sweep.terms) else {}),
         **({} if sweep.most_cost is None else {"max_cost": sweep.most_cost}),
         "points": [point_fields(point) for point in sweep.points],
         "smallest": None
@@ -128,10 +130,11 @@ def read_sweep_figures(data: bytes) -> Sweep:
         )
         chooses = document["terms"][:1] == [COST]
         terms = tuple(Term(term) for term in document["terms"][chooses:])
+        price = _whole(document.get("peak_price", 1))
         most_cost = None if document.get("max_cost") is None else _whole(document["max_cost"])
         found = Sweep(
             None if document["name"] is None else _of(str, document["name"]),
-            _of(str, document["problem_digest"]), terms, 0, points, None, _of(bool, document["reproducible"]),
+            _of(str, document["problem_digest"]), terms, price, points, None, _of(bool, document["reproducible"]),
             float(_of(float, document["run"]["seconds"])), chooses, most_cost,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -118,11 +118,20 @@ def planned_shapes(problem: ShapedProblem, options: Options) -> ShapedProblem:
     return replace(problem, largest=largest)
 
 
-def _row(values: Values, taken: int, best: Found | None) -> Row:
+def _row(problem: ShapedProblem, values: Values, taken: int, best: Found | None) -> Row:
     """Return the row of a shape; None is the plan of one for which there was no time."""
-    return (
-        Row(dict(values), taken, best.peak, best.bound) if isinstance(best, Plan) else Row(dict(values), taken, None, 0)
-    )
+    if not isinstance(best, Plan) or _may_stand_out(problem, values):
+        return Row(dict(values), taken, None, 0)
+    return Row(dict(values), taken, best.peak, best.bound)
+
+
+def _may_stand_out(problem: ShapedProblem, values: Values) -> bool:
+    """True if a buffer that is empty in this shape may end highest: a plan's peak counts its end, the bytes that are used do not."""
+    empty = [buffer for buffer, size in zip(problem.largest.buffers, problem.sizes_at(values), strict=True) if not size]
+    ties = problem.largest.constraints.colocations
+    tied = {each.buffer for each in ties} | {each.base for each in ties}
+    is_reserved = any(pool.reserved for pool in problem.largest.pools)
+    return any(is_reserved or buffer.fixed is not None or buffer.id in tied for buffer in empty)
 
 
 def _fixed(
@@ -149,7 +158,7 @@ def _fixed(
         for place, size in zip(made.placements, problem.sizes_at(values), strict=True):
             if size:
                 peaks[place.pool] = max(peaks.get(place.pool, 0), place.offset + size)
-        rows.append(_row(values, sum(peaks.values()), own))
+        rows.append(_row(problem, values, sum(peaks.values()), own))
     return ShapesPlan(mode, problem.symbols, digest(problem.largest), made, (), (), tuple(rows), exact, notes)
 
 
@@ -192,7 +201,9 @@ def _expressions(
             refusal = refusal or error
             continue
         behind = closed.behind()
-        rows = tuple(_row(values, peak, alone) for values, peak, alone in zip_longest(shapes, taken[number], best))
+        rows = tuple(
+            _row(problem, values, peak, alone) for values, peak, alone in zip_longest(shapes, taken[number], best)
+        )
         exact = all(each.exact for each in behind) and all(each.exact for each in pools)
         return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
     assert refusal is not None

@@ -335,16 +335,16 @@ class Search:
         points = _thinned(points, self._demand.points)
         within = self._within(points)
         is_complete = is_complete and is_exact and within == 0
-        is_proven = is_complete or (is_exact and not (is_whole and points))
+        open_or_proven = StopReason.PROVED if is_exact and not (is_whole and points) else StopReason.WORK_LIMIT
         return Frontier(
             points=points,
             is_complete=is_complete,
-            stop=self._known.stop or (StopReason.PROVED if is_proven else StopReason.WORK_LIMIT),
+            stop=StopReason.PROVED if is_complete else self._known.stop or open_or_proven,
             work=self._master.work,
             least_value=self._least_within,
             least_cost=self._least_cost,
             is_impossible=not points and not self._is_open,
-            within=within,
+            within=within if within or is_complete else None,  # of points that are not all proven nothing is known
         )
 
     def _within(self, points: tuple[Point, ...] | None = None) -> Fraction | None:

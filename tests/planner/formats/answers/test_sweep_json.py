@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from planner import Buffer, Options, Pool, Problem, sweep, verify_sweep
+from planner import Buffer, Options, Pool, Preference, Problem, sweep, verify_sweep
 from planner.formats import is_sweep, read_sweep, write_plan
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
 from planner.model.errors import BadInput
@@ -99,3 +100,14 @@ def test_a_sweep_is_no_more_reproducible_than_its_plans(written: dict[str, Any])
     plans = [point["plan"] for point in document["points"] if point["plan"] is not None]
     plans[0]["reproducible"] = False
     assert any("calls itself reproducible" in text for text in read(document))
+
+
+def test_a_sweep_is_of_the_price_that_it_names() -> None:
+    """`balanced` weighs as with the largest size swept, which the problem's own size does not show."""
+    buffers = (Buffer("a", 12, live=((0, 2),), reads=300), Buffer("b", 4, live=((1, 3),), reads=100))
+    problem = Problem(buffers, (Pool("sram", 8), Pool("dram", rank=1)))
+    found = sweep(problem, {"sram": (8, 32)}, Options(prefer=Preference.BALANCED), processes=1)
+    within = read_sweep(write_sweep_json(found, with_plans=True))
+    assert within.peak_price == found.peak_price > 1
+    assert verify_sweep(problem, within) == ()
+    assert verify_sweep(problem, replace(within, peak_price=within.peak_price + 1)) != ()

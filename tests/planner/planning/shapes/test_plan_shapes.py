@@ -313,3 +313,21 @@ def test_usual_shapes_are_few_and_include_both_ends() -> None:
     many = shaped(Problem((Buffer("a", 1),)), {f"n{i}": (1, 9) for i in range(12)}, {})
     assert len(usual_shapes(many)) == 2
     assert usual_shapes(shaped(Problem(()), {}, {})) == [{}]
+
+
+@pytest.mark.parametrize("mode", [Mode.MAXIMUM, Mode.BUCKETS])
+def test_where_a_fixed_empty_buffer_ends_highest_nothing_is_claimed_of_the_bytes_used(mode: Mode) -> None:
+    """A plan's peak counts where it ends, the bytes used do not: a bound of one is none of the other."""
+    buffers = (Buffer("a", 2, live=((0, 2),)), Buffer("v", 0, live=((0, 2),), fixed=Fixed("p", 7)))
+    problem = shaped(Problem(buffers, (Pool("p"),)), {"n": (1, 2)}, {"a": "n"})
+    found = plan_shapes(problem, mode, [{"n": 1}, {"n": 2}], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert [(row.used, row.optimum, row.bound) for row in found.rows] == [(1, None, 0), (2, None, 0)]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_where_nothing_is_ever_live_buffers_may_lie_anywhere(mode: Mode) -> None:
+    problem = shaped(Problem((Buffer("a", 4, live=()), Buffer("b", 3)), (Pool("p"),)), {"n": (1, 4)}, {"a": "n"})
+    found = plan_shapes(problem, mode, [{"n": 1}, {"n": 4}], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert [row.used for row in found.rows] == [3, 4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -59,6 +60,15 @@ def test_that_nothing_fits_is_a_proof_however_the_run_ended_after_it() -> None:
     problem = replace(problem, pools=tuple(replace(pool, size=1000) for pool in problem.pools))
     found = pareto(problem, Options(work_limit=2_000, workers=1))
     assert (found.is_infeasible, found.stop, verify_frontier(problem, found)) == (True, StopReason.PROVED, ())
+
+
+def test_frontiers_stopped_near_their_end_are_right(nightly: bool) -> None:
+    """What is complete is proven, whatever ended the run after it; what is not leaves out something, or it is not known what."""
+    problems = [each for each in map(random_problem, range(300 if nightly else 20)) if each is not None]
+    assert len(problems) >= 8
+    for problem, work, most in product(problems, (40_000, 60_000, 80_000, 100_000), (None, 3)):
+        found = pareto(problem, Options(work_limit=work, time_limit=None, workers=1, max_cost=most))
+        assert verify_frontier(problem, found) == (), (problem, work, most)
 
 
 @pytest.mark.parametrize("counts_all", [True, False])
