@@ -57,14 +57,6 @@ def read_shapes_plan(data: bytes) -> ShapesPlan:
     return read_shapes_plan_json(data)
 
 
-def is_shapes_plan(data: bytes) -> bool:
-    """True if the bytes claim to be a ShapesPlan."""
-    from .documents import SHAPES_FORMAT
-    from .json.scan import scan
-
-    return (scan(data).top or {}).get("format") == SHAPES_FORMAT
-
-
 def write_shapes_plan(found: ShapesPlan, warnings: Sequence[str] = (), c: bytes | None = None) -> bytes:
     """Return the plan for all shapes as JSON, format memplan-shapes/1, with its C functions if `c` is set."""
     from .answers.shapes_writer import write_shapes_plan as write
@@ -95,13 +87,6 @@ def read_plan(data: bytes) -> Plan:
     scanned = scan(data)
     require_format(scanned, PLAN_FORMAT, "a plan")
     return read_plan_json(data, scanned)
-
-
-def is_sharing(data: bytes) -> bool:
-    """True if the bytes claim to be a Sharing; otherwise they should be a Plan."""
-    from .json.scan import scan
-
-    return (scan(data).top or {}).get("format") == SHARING_FORMAT
 
 
 def read_sharing(data: bytes) -> Sharing:
@@ -179,13 +164,6 @@ def read_sweep(data: bytes, read_file: Callable[[str], bytes] | None = None) -> 
     return read_sweep_json(data, read_file)
 
 
-def is_sweep(data: bytes) -> bool:
-    """True if the bytes claim to be a Sweep."""
-    from .answers.sweep import is_sweep as is_one
-
-    return is_one(data)
-
-
 def write_usmp(problem: Problem, plan: Plan | None = None) -> bytes:
     """Return the problem as JSON in the field names of TVM's USMP, with the plan's addresses if given. Raises BadInput for what it cannot express."""
     from .planners.usmp_writer import usmp_document
@@ -211,9 +189,6 @@ __all__ = [
     "FORMATS",
     "Format",
     "is_frontier",
-    "is_shapes_plan",
-    "is_sharing",
-    "is_sweep",
     "plan_format",
     "read_cascade",
     "read_frontier",

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
-from planner.formats import read_frontier, read_plan, read_problem
+from planner.formats import read_frontier, read_plan
 from planner.formats.documents import Source
 from planner.formats.tables.answers import asked
 from planner.formats.tables.problems import chosen
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Frontier, Plan
-from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
 
@@ -47,26 +46,13 @@ def require_one_standard_input(*files: str | None) -> None:
         raise typer.BadParameter(f"only one of the {several} can be the standard input", param_hint="PLAN")
 
 
-def read_planned_problem(
-    file: str,
-    input_format: str | None,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    stability: Stability | None = None,
-    baseline: str | None = None,
-) -> Problem:
-    """Return the problem that is planned with these options. Raises BadInput."""
-    problem, _warnings = read_problem(read_bytes(file), name=file, format=input_format)
-    return planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
-
-
 def read_asked(
     file: str,
     input_format: str | None,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | None,
-    stability: Stability | None = None,
-    baseline: str | None = None,
+    stability: Stability | None,
+    baseline: str | None,
     wanted: PlanFormat | None = None,
 ) -> Asked:
     """Return the problem that is planned with these options, beside what was read. Raises BadInput, also if its plans cannot be written as wanted."""

@@ -52,6 +52,11 @@ def counted(number: int, what: str) -> str:
     return f"{grouped(number)} {what}{'' if number == 1 else 's'}"
 
 
+def counted_wrong(number: int) -> str:
+    """Return `1 thing is wrong`, `2 things are wrong`."""
+    return f"{counted(number, 'thing')} {'is' if number == 1 else 'are'} wrong"
+
+
 def exact(size: int) -> str:
     """Return 1048576 as `1 048 576 B`."""
     return f"{grouped(size)} B"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...checks.report import bad_input, quoted
 from ...model.deadline import tick
-from ...model.errors import BadInput, Code
+from ...model.errors import Code
 from ...model.plan import Plan
 from ..documents import NESTED_FORMAT, require_format
 from ..json.scan import scan
@@ -37,14 +37,6 @@ def arena_fields(arena: NestedArena | CheckedArena) -> dict[str, Any]:
     """Return an arena's figures, without its plan."""
     plan = arena.plan
     return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}
-
-
-def is_nested(data: bytes) -> bool:
-    """True if the bytes claim to be such plans."""
-    try:
-        return (scan(data).top or {}).get("format") == NESTED_FORMAT
-    except BadInput:
-        return False
 
 
 def read_nested(data: bytes) -> NestedAnswer:

@@ -11,7 +11,7 @@ from solvers.model.instance import Term
 
 from ...checks.report import bad_input
 from ...facts.digest import PRICED
-from ...model.errors import BadInput, Code
+from ...model.errors import Code
 from ...model.plan import Plan, PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
 from ...planning.sweeping.answer import COST, SmallestCapacity
@@ -97,14 +97,6 @@ def point_fields(point: SweepPoint) -> dict[str, Any]:
         "spilled_bytes": point.spilled_bytes,
         "solved": point.solved,
     }
-
-
-def is_sweep(data: bytes) -> bool:
-    """True if the bytes claim to be a sweep."""
-    try:
-        return SWEEP_FORMAT.encode() in data and (scan(data).top or {}).get("format") == SWEEP_FORMAT
-    except BadInput:
-        return False
 
 
 def read_sweep_figures(data: bytes) -> Sweep:

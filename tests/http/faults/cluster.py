@@ -21,8 +21,8 @@ import planner
 from api.jobs.kinds.plans import plan_within
 from api.jobs.kinds.shapes import SO_FAR
 from planner import read_plan, read_problem, read_shaped, read_sharing
-from planner.formats import is_sharing, read_frontier, read_program
-from planner.formats.documents import FRONTIER_FORMAT, NESTED_FORMAT, SWEEP_FORMAT
+from planner.formats import read_frontier, read_program
+from planner.formats.documents import FRONTIER_FORMAT, NESTED_FORMAT, SHARING_FORMAT, SWEEP_FORMAT
 from planner.graph.nested import arenas_of
 from tests.http.served import JSON, PLAIN, SECONDS, SLOW, THREE, Running, Served
 from tests.running.postgresql import Server
@@ -211,7 +211,7 @@ class Cluster:
             assert len(arenas) == len(plans)
             assert not any(planner.verify(arena.problem, arena.plan) for arena in arenas)
             return
-        if is_sharing(answer):
+        if document["format"] == SHARING_FORMAT:
             sharing = read_sharing(answer)
             assert (planner.verify_sharing(problem, sharing), sharing.total) == ((), best)
         else:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from planner.facts.variants import as_chosen
-from planner.formats import read_plan
+from planner.formats import read_plan, read_problem
 from planner.model.errors import BadInput, Code, Finding, echo
 from planner.model.plan import Placement, Plan
 from planner.model.problem import Problem
@@ -15,10 +15,10 @@ from planner.reporting.difference import Difference, difference
 
 from ...exit_codes import ExitCode
 from ...terminal.picture_file import PictureFile
-from ...terminal.reading import read_bytes, read_planned_problem, require_one_standard_input, shown_name
+from ...terminal.reading import read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_json, prints_json, say_written
-from ...terminal.tables.columns import MAX_ROWS, fill, new_table, shown_id
+from ...terminal.tables.columns import IN_JSON, MAX_ROWS, fill, more, new_table, shown_id
 from ...terminal.tables.consoles import console_on, plain
 from ...terminal.text import both, counted, exact, grouped, percent
 
@@ -78,7 +78,7 @@ def _draw(request: Request, plot: PictureFile, before: Plan, after: Plan) -> Non
 def _problem(request: Request, file: str | None) -> Problem:
     assert file is not None
     with refusing(shown_name(file), as_json=request.as_json):
-        return read_planned_problem(file, request.input_format, None, None)
+        return read_problem(read_bytes(file), name=file, format=request.input_format)[0]
 
 
 def _require_same_sizes(problem: Problem, plan: Plan) -> None:
@@ -103,8 +103,8 @@ def _show(found: Difference) -> None:
         names = [("Buffer", [shown_id(change.id) for change in shown])]
         fill(table, names, ("Change", "Before", "After", "Size (B)"), rows, console.width)
         console.print(table)
-    if len(found.changes) > MAX_ROWS:
-        console.print(f"… and {grouped(len(found.changes) - MAX_ROWS)} more; --json lists all")
+    if rest := more(len(found.changes), whole=IN_JSON):
+        console.print(rest)
     for line in _figures(found):
         console.print(plain(line))
 

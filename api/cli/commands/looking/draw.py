@@ -24,7 +24,7 @@ from ...terminal.reading import beside, read_asked, read_bytes, require_one_stan
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice
 from ...terminal.standard_output import say_written, write_out
-from ...terminal.text import grouped, say, visible
+from ...terminal.text import counted_wrong, say, visible
 
 SHOWN = {"profile": "bytes in use over time", "convergence": "value and bound while it was planned"}
 
@@ -158,5 +158,5 @@ def _page(problem: Problem, plans: Sequence[Checked], what: str, sheet: Sheet) -
 
 
 def _say_what_is_wrong(file: str, kind: str, findings: Sequence[AnswerFinding | SaidFinding], *, marked: bool) -> None:
-    count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it{', and marked' * marked}"
+    count = f"{counted_wrong(len(findings))} with it{', and marked' * marked}"
     say(f"error: {visible(file)}: is no {kind} of this problem: {count}; the first: {visible(findings[0].message)}")

@@ -29,7 +29,7 @@ from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_frontier_file, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.standard_output import print_document, say_written, write_out
-from ...terminal.text import grouped, is_terminal, say, say_warnings, visible
+from ...terminal.text import counted_wrong, is_terminal, say, say_warnings, visible
 
 
 class Request(NamedTuple):
@@ -101,8 +101,9 @@ def _write_own(problem: Problem, best: Plan, file: OutputFile) -> Sequence[Verif
     else:
         file.write(data)
     if wrong:
-        count = f"{grouped(len(wrong))} thing{' is' if len(wrong) == 1 else 's are'} wrong"
-        say(f"error: the plan in the file breaks rules of its problem: {count}; the first: {visible(wrong[0].message)}")
+        say(
+            f"error: the plan in the file breaks rules of its problem: {counted_wrong(len(wrong))}; the first: {visible(wrong[0].message)}"
+        )
     return wrong
 
 

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 
 import typer
 
-from planner.formats import is_frontier, is_sharing, read_plan, read_sharing
-from planner.model.plan import Frontier, Plan
+from planner.formats.answers.opened import Opened, OpenedFrontier, OpenedPlan, OpenedSharing
+from planner.formats.tables.answers import answer_kind
+from planner.model.plan import Plan
 from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.preference import Preference, Stability
-from planner.planning.sharing import Sharing, verify_sharing
-from planner.planning.sharing.findings import SharingFinding
+from planner.planning.sharing import Sharing
 from planner.reporting.report import memory_report
-from planner.verifying.findings import VerifyFinding
-from planner.verifying.frontier import verify_frontier
-from planner.verifying.verify import verify
 
 from ...exit_codes import ExitCode
-from ...terminal.reading import (
-    read_bytes,
-    read_frontier_file,
-    read_planned_problem,
-    require_one_standard_input,
-    shown_name,
-)
+from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.repeating import advice
+from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_document, prints_json, write_out
-from ...terminal.text import grouped, is_terminal, say, visible
+from ...terminal.text import counted_wrong, is_terminal, say, visible
 
 
 class View(StrEnum):
@@ -73,56 +64,47 @@ def run(
     """Read both, check that they belong together, and show the report. A wrong plan gets none: its figures would be wrong too."""
     require_one_standard_input(problem_file, plan_file)
     with refusing(shown_name(problem_file), as_json=as_json):
-        problem = read_planned_problem(problem_file, input_format, capacity, prefer, stability, baseline)
+        asked = read_asked(problem_file, input_format, capacity, prefer, stability, baseline)
     with refusing(shown_name(plan_file), as_json=as_json):
-        answer = _answer(plan_file, read_bytes(plan_file))
-    if isinstance(answer, Sharing) and shown is View.CADENCE:
-        raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
-    if isinstance(answer, Frontier) and shown in (View.CADENCE, View.CSV):
-        text = "of a frontier there are its points on a terminal and JSON; of each point, by its own file, everything"
-        raise typer.BadParameter(text, param_hint="--csv" if shown is View.CSV else "--report")
+        data = read_bytes(plan_file)
+        kind = answer_kind(data)
+        opened = kind.open(asked, data, beside(plan_file))
+    _require_view(opened, shown)
     with refusing(None, as_json=as_json):
-        findings = _findings(problem, answer)
+        findings = opened.findings
     if findings:
-        count = f"{grouped(len(findings))} thing{' is' if len(findings) == 1 else 's are'} wrong with it"
-        what = "sharing" if isinstance(answer, Sharing) else "frontier" if isinstance(answer, Frontier) else "plan"
-        say(f"error: {visible(plan_file)}: is no {what} of this problem: {count}; 'memplan verify' lists them")
+        wrong = f"{counted_wrong(len(findings))} with it"
+        say(f"error: {visible(plan_file)}: is no {kind.title} of this problem: {wrong}; 'memplan verify' lists them")
         say(f"  the first: {visible(findings[0].message)}")
-        told = advice(problem, answer) if isinstance(answer, Plan) else None
-        if told is not None:
+        if (told := advice_on(opened)) is not None:
             say(f"  {visible(told)}")
         return ExitCode.FINDINGS
-    if isinstance(answer, Sharing):
-        show_sharing(problem, answer, shown)
-    elif isinstance(answer, Frontier):
-        show_frontier(problem, answer, shown)
-    else:
-        show(problem, answer, shown)
+    with refusing(shown_name(plan_file), as_json=as_json):
+        _show(opened, shown)
     return ExitCode.OK
 
 
-def _answer(file: str, data: bytes) -> Plan | Sharing | Frontier:
-    if is_frontier(data):
-        return read_frontier_file(file, data)
-    return read_sharing(data) if is_sharing(data) else read_plan(data)
+def _require_view(opened: Opened, shown: View) -> None:
+    if isinstance(opened, OpenedSharing) and shown is View.CADENCE:
+        raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
+    if isinstance(opened, OpenedFrontier) and shown in (View.CADENCE, View.CSV):
+        text = "of a frontier there are its points on a terminal and JSON; of each point, by its own file, everything"
+        raise typer.BadParameter(text, param_hint="--csv" if shown is View.CSV else "--report")
 
 
-def _findings(problem: Problem, answer: Plan | Sharing | Frontier) -> Sequence[VerifyFinding | SharingFinding]:
-    if isinstance(answer, Frontier):
-        return verify_frontier(problem, answer)
-    return verify_sharing(problem, answer) if isinstance(answer, Sharing) else verify(problem, answer)
-
-
-def show_frontier(problem: Problem, found: Frontier, shown: View) -> None:
-    """Print the points of a verified frontier; in JSON each with its report."""
-    if shown is View.JSON:
-        from planner.formats.answers.write_report import write_frontier_report
-
-        print_document(write_frontier_report(found, [memory_report(problem, plan) for plan in found.points]))
-    else:
+def _show(opened: Opened, shown: View) -> None:
+    """Show the report of what was verified. Raises BadInput if there is none."""
+    problem = opened.asked.problem
+    if isinstance(opened, OpenedPlan) and shown is not View.JSON:
+        show(problem, opened.plan, shown)
+    elif isinstance(opened, OpenedSharing) and shown is not View.JSON:
+        _show_sharing(problem, opened.sharing, shown)
+    elif isinstance(opened, OpenedFrontier) and shown is not View.JSON:
         from ...terminal.tables.frontier import print_frontier
 
-        print_frontier(found, in_bytes=measures_bytes(problem))
+        print_frontier(opened.frontier, in_bytes=measures_bytes(problem))
+    else:
+        print_document(opened.report())
 
 
 def show(problem: Problem, plan: Plan, shown: View) -> None:
@@ -148,16 +130,11 @@ def show(problem: Problem, plan: Plan, shown: View) -> None:
                 print_full(report, console_on(), terms(problem, plan))
 
 
-def show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
-    """Print the report of a verified sharing."""
+def _show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
     from planner.planning.sharing.report import sharing_report
 
     report = sharing_report(problem, sharing)
-    if shown is View.JSON:
-        from planner.formats.answers.sharing.write_report import write_sharing_report_json
-
-        print_document(write_sharing_report_json(report))
-    elif shown is View.CSV:
+    if shown is View.CSV:
         from planner.formats.answers.sharing.write_report import write_sharing_report_csv
 
         _print_csv(partial(write_sharing_report_csv, report))

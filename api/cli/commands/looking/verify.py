@@ -19,7 +19,7 @@ from ...terminal.reading import beside, open_input, read_asked, read_bytes, requ
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_json, prints_json
-from ...terminal.text import counted, grouped
+from ...terminal.text import counted
 
 
 def run(
@@ -86,6 +86,7 @@ def show(verdict: Verdict) -> None:
     """Print the verdict for a terminal."""
     from rich.text import Text
 
+    from ...terminal.tables.columns import IN_JSON, more
     from ...terminal.tables.consoles import console_on, plain, word
 
     console = console_on()
@@ -99,7 +100,7 @@ def show(verdict: Verdict) -> None:
     for finding in findings[:MAX_FINDINGS]:
         kind = str(finding.kind).replace("_", " ")
         console.print(Text.assemble("  ", Text(kind, style="bold"), ": ", plain(finding.message)))
-    if len(findings) > MAX_FINDINGS:
-        console.print(f"  and {grouped(len(findings) - MAX_FINDINGS)} more; --json lists all")
+    if rest := more(len(findings), MAX_FINDINGS, IN_JSON):
+        console.print(f"  {rest}")
     if verdict.advice is not None:
         console.print(Text.assemble("  note: ", plain(verdict.advice)))

@@ -20,7 +20,7 @@ LONGEST_NAME = 400
 """Names are cut to this before they are measured, whatever the terminal's width."""
 BYTES = " (B)"
 """The end of headings, left out where nothing else helps."""
-WRITTEN_BY_OPTION, WRITTEN = "-o FILE writes all", "the file has all"
+WRITTEN_BY_OPTION, WRITTEN, IN_JSON = "-o FILE writes all", "the file has all", "--json lists all"
 """Where all rows of a shortened table are."""
 COLUMN_GAP, NARROW_GAP = 3, 2
 """Between columns; and where the terminal is narrow, still more than within a figure."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import IO
 
 from rich.console import Console
 from rich.text import Text
@@ -26,9 +25,9 @@ STYLES = {
 """Colours are never the only sign: each is on a word that says the same."""
 
 
-def console_on(stream: IO[str] | None = None) -> Console:
-    """A console on the stream, stdout by default. NO_COLOR and TERM are rich's to respect."""
-    return Console(file=sys.stdout if stream is None else stream, markup=False, emoji=False, highlight=False)
+def console_on() -> Console:
+    """A console on the standard output. NO_COLOR and TERM are rich's to respect."""
+    return Console(file=sys.stdout, markup=False, emoji=False, highlight=False)
 
 
 def plain(text: object, style: str = "") -> Text:

@@ -222,9 +222,9 @@ def named(buffers: Sequence[BufferId]) -> str:
     return f"{text} … and {grouped(rest)} more" if rest > 0 else text
 
 
-def print_nested(made: NestedPlan, console: Console | None = None) -> None:
+def print_nested(made: NestedPlan) -> None:
     """Print the arenas of a program's functions: a row for each, innermost first, and the need of any entry."""
-    console = console or console_on()
+    console = console_on()
     table = new_table()
     for name in ("function", "buffers", "bytes", "status"):
         table.add_column(name, justify="right" if name in ("buffers", "bytes") else "left")

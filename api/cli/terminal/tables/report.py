@@ -14,13 +14,23 @@ from planner.model.problem import BufferId
 from planner.reporting.report import LivePeak, MemoryReport, PoolReport
 
 from ..text import both, grouped, percent, visible
-from .columns import LONGEST_NAME, MAX_ROWS, fill, known_columns, new_table, rows_for, shortened, shown_id
+from .columns import (
+    IN_JSON,
+    LONGEST_NAME,
+    MAX_ROWS,
+    fill,
+    known_columns,
+    more,
+    new_table,
+    rows_for,
+    shortened,
+    shown_id,
+)
 from .consoles import plain, word
 from .plan import NOTHING_PROVEN, infeasible_panel
 
 MAX_NAMED_BUFFERS = 12
 LONGEST_IN_A_LIST = 40
-ELSEWHERE = "--json lists all"
 
 
 def print_full(report: MemoryReport, console: Console, terms: Iterable[Text] = ()) -> None:
@@ -74,8 +84,8 @@ def _ids(report: MemoryReport) -> Iterable[BufferId]:
 
 def print_rest(console: Console, total: int, rows: int = MAX_ROWS) -> None:
     """Print the line below a shortened table."""
-    if total > rows:
-        console.print(f"… and {grouped(total - rows)} more; {ELSEWHERE}")
+    if rest := more(total, rows, IN_JSON):
+        console.print(rest)
 
 
 def memories_table(pools: Sequence[PoolReport], width: int) -> Table:

@@ -8,13 +8,13 @@ from rich.text import Text
 from planner.planning.shapes import ShapesPlan
 
 from ..text import grouped, percent, visible
-from .columns import LONGEST_NAME, fill, new_table, rows_for, shown_id
+from .columns import IN_JSON, LONGEST_NAME, fill, more, new_table, rows_for, shown_id
 from .consoles import console_on
 
 
-def print_shapes(found: ShapesPlan, console: Console | None = None) -> None:
+def print_shapes(found: ShapesPlan) -> None:
     """Everything about the plan, for a terminal."""
-    console = console or console_on()
+    console = console_on()
     rows = rows_for(console, 12 + len(found.rows) // 2)
     _print_buffers(found, rows, console)
     _print_shapes(found, rows, console)
@@ -39,8 +39,8 @@ def _print_buffers(found: ShapesPlan, rows: int, console: Console) -> None:
         fill(table, names, (), [() for _ in shown], console.width)
         count = len(found.behind)
     console.print(table, crop=False)
-    if count > rows:
-        console.print(f"{grouped(count - rows)} more; --json lists all")
+    if rest := more(count, rows, IN_JSON):
+        console.print(rest)
 
 
 def _print_shapes(found: ShapesPlan, rows: int, console: Console) -> None:

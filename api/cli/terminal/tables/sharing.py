@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,11 +20,9 @@ SHOWN_USERS = 12
 """The users shown for one object; there may be hundreds."""
 
 
-def print_sharing(
-    problem: Problem, sharing: Sharing, *, written_to: str | None = None, console: Console | None = None
-) -> None:
+def print_sharing(problem: Problem, sharing: Sharing, *, written_to: str | None = None) -> None:
     """Everything about the sharing, for a terminal."""
-    console = console or console_on()
+    console = console_on()
     lines = verdict(problem, sharing, _figures(sharing), explain=True)
     if sharing.objects:
         of_pools = (len(sharing.pools) > 1) * (3 + len(sharing.pools))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint
 
 from ..text import both, counted, grouped, visible
-from .columns import LONGEST_NAME, fill, new_table, rows_for
+from .columns import IN_JSON, LONGEST_NAME, fill, more, new_table, rows_for
 from .consoles import console_on, plain
 
 BAR = 20
 
 
-def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
+def print_sweep(sweep: Sweep) -> None:
     """Everything about the sweep, for a terminal."""
-    console = console or console_on()
+    console = console_on()
     shown = list(_changes(sweep.points))
     rows = rows_for(console, 8)
     table = new_table()
@@ -32,8 +31,8 @@ def print_sweep(sweep: Sweep, console: Console | None = None) -> None:
     figures = [_row(point, before, extras, highest) for point, before in shown[:rows]]
     fill(table, names, headings, figures, console.width)
     console.print(table, crop=False)
-    if len(shown) > rows:
-        console.print(f"{grouped(len(shown) - rows)} more rows; --json lists all")
+    if rest := more(len(shown), rows, IN_JSON):
+        console.print(rest)
     count, solved = len(sweep.points), sum(point.solved for point in sweep.points)
     console.print(f"{counted(count, 'configuration')}, {grouped(solved)} of them solved, in {sweep.seconds:.1f} s")
     if sweep.smallest is not None:
