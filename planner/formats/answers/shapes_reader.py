@@ -14,16 +14,13 @@ from ...checks.report import Place, Report
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...planning.shapes import Behind, Expression, ExpressionError, Mode, PoolPeak, Row, ShapesPlan, parse
-from ...planning.shapes.expression import number
+from ...planning.shapes.expression import LONGER, number
 from ...planning.shapes.shaped import check_symbols
 from ..json.scan import scan
 from ..json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names
 from ..json.validate import validate
 from ..memplan.wire import Alignment, Bytes, Time
 from .plan_reader import read_plan_json
-
-LONGER = 64
-"""A closed expression may be this many times as long as a size."""
 
 Span = Annotated[list[Time], Field(min_length=2, max_length=2)]
 Amount = Annotated[int, Field(ge=0, le=(1 << 67))]

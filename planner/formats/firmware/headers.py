@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...checks.report import bad_input, quoted
+from ...model.errors import Code
 from ...model.plan import Plan
 from ...model.problem import Problem
 from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
@@ -50,11 +52,21 @@ struct Placement {{
 }};
 """
 
+_WORDS = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept
+const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false float
+for friend goto if inline int long mutable namespace new noexcept not not_eq NULL nullptr operator or or_eq private protected public register
+reinterpret_cast requires return short signed sizeof static static_assert static_cast std struct switch template this thread_local throw true try
+typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+RESERVED = frozenset(_WORDS.split())
+"""What cannot name a namespace of one's own."""
+
 
 def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
     """Return the plan as macros. Raises BadInput for one without placements."""
     p = require_prefix(prefix[-1])
-    found = memories(problem, plan)
+    found = _memories(problem, plan)
     lines = [C_HEAD.format(P=p.upper(), title=_title(problem, plan))]
     for memory in found:
         lines += _c_memory(p, memory)
@@ -65,12 +77,25 @@ def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ..
 def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
     """Return the plan as constants in a namespace. Raises BadInput for one without placements."""
     p = require_prefix(prefix[-1])
-    found = memories(problem, plan)
+    if p in RESERVED:
+        raise bad_input(Code.INVALID_OPTION, (), f"prefix names a namespace, and {quoted(p)} is a word of C++")
+    found = _memories(problem, plan)
     lines = [CPP_HEAD.format(P=p.upper(), p=p, title=_title(problem, plan))]
     for memory in found:
         lines += _cpp_memory(p, memory)
     lines += [*_variables(p, found), f"}}  // namespace {p}\n"]
     return "\n".join([*lines, "#endif\n"]).encode("ascii")
+
+
+def _memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
+    """Return the memories. Raises BadInput if an array cannot be aligned as one needs."""
+    found = memories(problem, plan)
+    for memory in found:
+        memory.require_alignment()
+        if memory.phase:
+            text = f"the buffers in {quoted(memory.use.name)} need an alignment of {memory.alignment}, of which the pool's base is no multiple, as an array's address would be: move the base, or take the linker script alone"
+            raise bad_input(Code.UNSUPPORTED, (), text)
+    return found
 
 
 def _title(problem: Problem, plan: Plan) -> str:
@@ -85,8 +110,8 @@ def _c_memory(p: str, memory: Memory) -> Iterator[str]:
     yield f"#define {m}_ALIGNMENT {memory.alignment}u"
     if memory.pool.base is not None:
         yield f"#define {m}_BASE {memory.pool.base}u"
-    if memory.pool.size is not None:
-        yield f"#ifndef {m}_CAPACITY\n#define {m}_CAPACITY {memory.pool.size}u\n#endif"
+    if memory.use.size is not None:
+        yield f"#ifndef {m}_CAPACITY\n#define {m}_CAPACITY {memory.use.size}u\n#endif"
     yield f"#ifdef {m}_CAPACITY"
     yield f'{p.upper()}_ASSERT({m}_PEAK <= {m}_CAPACITY, "{memory.name}: the plan does not fit");\n#endif'
     for name, placement in memory.buffers:
@@ -108,8 +133,8 @@ def _cpp_memory(p: str, memory: Memory) -> Iterator[str]:
     yield f"constexpr std::uint64_t alignment = {memory.alignment}u;"
     if memory.pool.base is not None:
         yield f"constexpr std::uint64_t base = {memory.pool.base}u;"
-    if memory.pool.size is not None:
-        yield f"#ifndef {capacity}\n#define {capacity} {memory.pool.size}u\n#endif"
+    if memory.use.size is not None:
+        yield f"#ifndef {capacity}\n#define {capacity} {memory.use.size}u\n#endif"
     yield f"#ifdef {capacity}"
     yield f"constexpr std::uint64_t capacity = {capacity};"
     yield f'static_assert(peak <= capacity, "{memory.name}: the plan does not fit");\n#endif'

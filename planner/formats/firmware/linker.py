@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.variants import as_chosen
 from ...model.plan import Plan
 from ...model.problem import Problem
 from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
@@ -35,21 +36,25 @@ def memory_map(problem: Problem, plan: Plan, _source: bytes) -> bytes:
 
 
 def _regions(p: str, found: tuple[Memory, ...]) -> Iterator[str]:
-    known = [memory for memory in found if memory.pool.base is not None and memory.pool.size is not None]
+    known = [memory for memory in found if memory.pool.base is not None and memory.use.size is not None]
     if known:
         yield "As regions of a script of your own:"
         for memory in known:
             pool = memory.pool
-            yield f"MEMORY {{ {p}_{memory.name} (rw) : ORIGIN = {pool.base or 0:#x}, LENGTH = {pool.size} }}"
+            yield f"MEMORY {{ {p}_{memory.name} (rw) : ORIGIN = {pool.base or 0:#x}, LENGTH = {memory.use.size} }}"
 
 
 def _section(p: str, memory: Memory) -> Iterator[str]:
     m = f"{p}_{memory.name}"
     yield f"/* Memory {remark(memory.use.name)} */"
-    room = max(MOST, memory.peak) if memory.pool.size is None else memory.pool.size
+    room = max(MOST, memory.peak) if memory.use.size is None else memory.use.size
     yield f"PROVIDE({m}_capacity = {room:#x});"
-    at = "" if memory.pool.base is None else f" {memory.pool.base:#x}"
-    yield f"SECTIONS\n{{\n  .{p}.{memory.name}{at} (NOLOAD) : ALIGN({memory.alignment})\n  {{"
+    if memory.pool.base is None:
+        memory.require_alignment()
+        at, alignment = "", f" ALIGN({memory.alignment})"
+    else:
+        at, alignment = f" {memory.pool.base:#x}", ""
+    yield f"SECTIONS\n{{\n  .{p}.{memory.name}{at} (NOLOAD) :{alignment}\n  {{"
     yield f"    {m}_start = .;\n    KEEP(*({section_of(p, memory)}))\n    . = MAX(., {memory.peak:#x});\n    {m}_end = .;\n  }}"
     for name, placement in memory.buffers:
         yield f"  PROVIDE({m}__{name} = {m}_start + {placement.offset:#x}); /* {remark(placement.id)}: {placement.size} bytes */"
@@ -59,14 +64,14 @@ def _section(p: str, memory: Memory) -> Iterator[str]:
 def _assertions(p: str, memory: Memory) -> Iterator[str]:
     m = f"{p}_{memory.name}"
     yield f'ASSERT({m}_end - {m}_start <= {m}_capacity, "{memory.name}: the plan does not fit");'
-    yield f'ASSERT({m}_start % {memory.alignment} == 0, "{memory.name}: begins in the wrong place");'
+    yield f'ASSERT({m}_start % {memory.alignment} == {memory.phase}, "{memory.name}: begins in the wrong place");'
 
 
 def _map(problem: Problem, plan: Plan) -> Iterator[str]:
-    live = {buffer.id: buffer.live for buffer in problem.buffers}
+    live = {buffer.id: buffer.live for buffer in as_chosen(problem, plan).buffers}
     for memory in memories(problem, plan):
         base = memory.pool.base or 0
-        size = "unlimited" if memory.pool.size is None else f"{memory.pool.size} bytes"
+        size = "unlimited" if memory.use.size is None else f"{memory.use.size} bytes"
         yield f"{remark(memory.use.name)}: from {base:#x}, {size}, {memory.peak} used, {memory.use.bound} at least; aligned to {memory.alignment}"
         width = len(f"{base + memory.peak:x}")
         for _, placement in memory.buffers:

@@ -130,6 +130,10 @@ def ceildiv(part: Expression, by: Expression) -> Expression:
     return Expression(Kind.CEILDIV, (part, by))
 
 
+LONGER = 64
+"""A closed expression may be this many times as long as a size."""
+
+
 def parse(text: str, known: Collection[str], longer: int = 1) -> Expression:
     """Return the expression, which may be `longer` times as long as a size. Raises ExpressionError, which names the fault and its character."""
     if len(text) > MOST_CHARACTERS * longer:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import zip_longest
+from math import lcm
 from typing import TypeAlias
 
 from ...facts.digest import digest
 from ...facts.sweep import VERIFYING
 from ...facts.variants import require_nothing_to_choose
-from ...model.deadline import OutOfTime, look, time_limit
+from ...model.deadline import PREPARING, OutOfTime, in_time, look, time_limit
 from ...model.errors import BadInput, CannotSolve, Code, Finding, echo
 from ...model.plan import Placement, Plan, PlanStatus
 from ...model.problem import Problem
@@ -25,9 +26,10 @@ from ..placing.lifting import unproven_plan
 from ..placing.shared_limits import SharedLimits
 from ..placing.watching import Cancelled
 from .answer import Mode, Row, ShapesPlan
-from .expression import Values
+from .expression import LONGER, Expression, ExpressionError, Values, parse
 from .missing import Found, failed_on_one, failures, notes_on, require_plan
 from .order import Closed, conflicts, order_of, require_plain, used
+from .ranges import require_safe
 from .shaped import ShapedProblem, require_shape, usual_shapes
 from .zero_sizes import for_all_at_once
 
@@ -130,8 +132,15 @@ def _may_stand_out(problem: ShapedProblem, values: Values) -> bool:
     empty = [buffer for buffer, size in zip(problem.largest.buffers, problem.sizes_at(values), strict=True) if not size]
     ties = problem.largest.constraints.colocations
     tied = {each.buffer for each in ties} | {each.base for each in ties}
-    is_reserved = any(pool.reserved for pool in problem.largest.pools)
-    return any(is_reserved or buffer.fixed is not None or buffer.id in tied for buffer in empty)
+    pools = problem.largest.pools
+    is_reserved = any(pool.reserved for pool in pools)
+    return any(
+        is_reserved
+        or buffer.fixed is not None
+        or buffer.id in tied
+        or any((pool.base or 0) % lcm(pool.alignment, buffer.alignment) for pool in pools)
+        for buffer in empty
+    )
 
 
 def _fixed(
@@ -196,11 +205,11 @@ def _expressions(
     for _, _, number in sorted(found):
         closed = Closed(problem, plans[number], orders[number], share.is_over)
         try:
-            pools = closed.pools()
+            pools, behind = closed.pools(), closed.behind()
+            _require_readable(problem, [*(each.offset for each in behind), *(each.peak for each in pools)])
         except CannotSolve as error:
             refusal = refusal or error
             continue
-        behind = closed.behind()
         rows = tuple(
             _row(problem, values, peak, alone) for values, peak, alone in zip_longest(shapes, taken[number], best)
         )
@@ -208,6 +217,17 @@ def _expressions(
         return ShapesPlan(Mode.EXPRESSIONS, problem.symbols, digest(problem.largest), None, behind, pools, rows, exact)
     assert refusal is not None
     raise refusal
+
+
+def _require_readable(problem: ShapedProblem, expressions: Sequence[Expression]) -> None:
+    """Raise CannotSolve unless a reader will take what is written: neither too long nor with too large a number, be it in between."""
+    for each in in_time(expressions, PREPARING):
+        try:
+            parse(str(each), problem.symbols, LONGER)
+            require_safe(each, problem.symbols)
+        except ExpressionError as error:
+            text = f"an offset cannot be written as an expression: {error}; use the mode maximum or buckets"
+            raise CannotSolve(Finding(Code.UNSUPPORTED, "/symbols", text)) from None
 
 
 def parse_shape(text: str) -> dict[str, int]:

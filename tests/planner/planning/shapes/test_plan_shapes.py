@@ -331,3 +331,24 @@ def test_where_nothing_is_ever_live_buffers_may_lie_anywhere(mode: Mode) -> None
     found = plan_shapes(problem, mode, [{"n": 1}, {"n": 4}], OPTIONS)
     assert verify_shapes(problem, found) == ()
     assert [row.used for row in found.rows] == [3, 4]
+
+
+@pytest.mark.parametrize("mode", [Mode.MAXIMUM, Mode.BUCKETS])
+def test_a_base_may_keep_an_empty_buffer_from_the_beginning(mode: Mode) -> None:
+    problem = shaped(
+        Problem((Buffer("a", 5, 64, live=((0, 1),)),), (Pool("p", None, 16, base=16),)), {"n": (0, 5)}, {"a": "n"}
+    )
+    found = plan_shapes(problem, mode, [{"n": 0}, {"n": 5}], OPTIONS)
+    assert verify_shapes(problem, found) == ()
+    assert [(row.used, row.bound) for row in found.rows] == [(0, 0), (53, 53)]
+
+
+def test_expressions_that_no_reader_would_take_are_refused() -> None:
+    """The offset of b, multiplied out, has factors beyond all sizes."""
+    low = 1 << 40
+    cube = "*".join([f"(n-{low})"] * 3)
+    buffers = (Buffer("a", 1000, live=((0, 2),)), Buffer("b", low + 10, live=((0, 2),)))
+    problem = shaped(Problem(buffers, (Pool("p"),)), {"n": (low, low + 10)}, {"a": cube, "b": "n"})
+    with pytest.raises(CannotSolve, match="cannot be written as an expression: the number"):
+        plan_shapes(problem, Mode.EXPRESSIONS, [{"n": low + 3}], OPTIONS)
+    assert verify_shapes(problem, plan_shapes(problem, Mode.MAXIMUM, [], OPTIONS)) == ()
