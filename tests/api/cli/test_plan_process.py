@@ -164,7 +164,7 @@ def test_reading_takes_no_room_for_the_largest_input(problem: str) -> None:
 def test_want_of_memory_is_no_fault_of_memplan(tmp_path: Path) -> None:
     long = tmp_path / "long.json"
     long.write_bytes(write_problem(generate("random", Request(100_000))))
-    done = run("plan", str(long), command=limited(180 << 20))
+    done = run("plan", str(long), "--time-limit", "60", command=limited(180 << 20))
     assert (done.returncode, done.stderr) == (
         4,
         b"error: memplan ran out of memory; allow more, or plan less at a time\n",
