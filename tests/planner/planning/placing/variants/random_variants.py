@@ -161,6 +161,11 @@ def larger_pinned_problem(pins: int, seed: int) -> Problem:
     return replace(problem, buffers=tuple(buffers))
 
 
+def sound_seeds(make: Callable[[int], Problem | None], count: int) -> list[int]:
+    """Return the first seeds of which a problem is made that does not contradict itself; only of these do tests see anything."""
+    return list(itertools.islice((seed for seed in itertools.count() if make(seed) is not None), count))
+
+
 def every_choice(problem: Problem) -> list[tuple[int, int]]:
     """Return cost and memory of each choice that the rules allow and that can be placed."""
     variants = problem.variants
