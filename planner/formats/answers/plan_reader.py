@@ -31,32 +31,14 @@ from ...model.plan import (
     TracePoint,
 )
 from ..json.scan import Scanned, scan
-from ..json.strict import Part, Wire, field_names
+from ..json.strict import Part, Wire
 from ..json.validate import validate
 from . import plan_wire as w
-
-_KINDS = (
-    w.PlanWire,
-    w.ObjectiveWire,
-    w.TermWire,
-    w.PoolUseWire,
-    w.PlacementWire,
-    w.CertificateWire,
-    w.WeightWire,
-    w.SetWire,
-    w.CrowdWire,
-    w.ShortageWire,
-    w.RunWire,
-    w.TracePointWire,
-    w.ChoiceWire,
-    w.PaidWire,
-    w.PickWire,
-)
 
 
 @cache
 def _wire() -> Wire:
-    return Wire(TypeAdapter(w.PlanWire), _lists, field_names(*_KINDS), frozenset({"versions", "machine"}))
+    return Wire(TypeAdapter(w.PlanWire), _lists, free=frozenset({"versions", "machine"}))
 
 
 @cache

@@ -17,7 +17,7 @@ from ...planning.shapes import Behind, Expression, ExpressionError, Mode, PoolPe
 from ...planning.shapes.expression import LONGER, number
 from ...planning.shapes.shaped import check_symbols
 from ..json.scan import scan
-from ..json.strict import STRICT, BufferIdField, Items, Part, Wire, field_names
+from ..json.strict import STRICT, BufferIdField, Items, Part, Wire
 from ..json.validate import validate
 from ..memplan.wire import Alignment, Bytes, Time
 from .plan_reader import read_plan_json
@@ -70,8 +70,7 @@ class ShapesWire(TypedDict):
 
 @cache
 def _wire() -> Wire:
-    names = field_names(ShapesWire, PeakWire, BehindWire, RowWire)
-    return Wire(TypeAdapter(ShapesWire), _lists, names, frozenset({"symbols", "at", "plan"}))
+    return Wire(TypeAdapter(ShapesWire), _lists, free=frozenset({"symbols", "at", "plan"}))
 
 
 @cache

@@ -80,12 +80,12 @@ class Wire(NamedTuple):
     document: TypeAdapter[Any]
     lists: Callable[[], Mapping[tuple[str, ...], Part]]
     """Made on first use."""
-    names: frozenset[str] | None = None
-    """All field names of all its objects, to recognise unknown ones in objects with absurdly many; None: any may appear."""
     free: frozenset[str] = frozenset()
     """Fields whose own fields may be anything."""
     unread: frozenset[str] = frozenset()
     """The document's own free fields that are never read."""
+    is_open: bool = False
+    """True if its objects may have any further fields."""
 
 
 def once(lists: Callable[[], Mapping[tuple[str, ...], Part]]) -> Callable[[], Mapping[tuple[str, ...], Part]]:
@@ -93,9 +93,20 @@ def once(lists: Callable[[], Mapping[tuple[str, ...], Part]]) -> Callable[[], Ma
     return cache(lists)
 
 
-def field_names(*objects: type) -> frozenset[str]:
-    """Return the names of all fields of the wire types."""
-    return frozenset(name for kind in objects for name in kind.__annotations__)
+@cache
+def field_names(document: TypeAdapter[Any]) -> frozenset[str]:
+    """Return the names of all fields of all objects in a document; found on first use, as few documents need them."""
+    names: set[str] = set()
+    todo: list[Any] = [document.core_schema]
+    while todo:
+        here = todo.pop()
+        if isinstance(here, dict):
+            if here.get("type") == "typed-dict":
+                names.update(here["fields"])
+            todo.extend(here.values())
+        elif isinstance(here, list | tuple):
+            todo.extend(here)
+    return frozenset(names)
 
 
 def validated(wire: Wire, data: bytes, top: Mapping[str, Any]) -> Any:
@@ -125,13 +136,13 @@ def _needed(schema: Any) -> set[str]:
 
 def report_wide(wire: Wire, document: Any, place: Place, report: Report) -> None:
     """Remove and report the unknown fields of objects with more keys than any type has, most only by number."""
-    names = wire.names or frozenset()
     todo: list[tuple[Place, Any]] = [(place, document)]
     while todo:
         tick("reading")
         place, here = todo.pop()
         if isinstance(here, dict):
             if len(here) > WIDE:
+                names = field_names(wire.document)
                 for key in [key for key in here if key not in names]:
                     report.add(Code.UNKNOWN_FIELD, (*place, key), f"there is no field {quoted(key)} here")
                     del here[key]

@@ -29,7 +29,7 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     expect(scanned.seconds, "reading")
     if len(data) > LARGE:
         return _validate_in_pieces(wire, data, scanned)
-    if scanned.wide and wire.names is not None:
+    if scanned.wide and not wire.is_open:
         report = Report()
         _report_unknown(wire, data, report)
         report.raise_if_any()
@@ -40,7 +40,7 @@ def validate(wire: Wire, data: bytes, scanned: Scanned) -> Any:
 def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     """Return the document as plain Python objects. Raises BadInput as `validated` does."""
     if not scanned.wide:
-        wire = wire._replace(names=None)
+        wire = wire._replace(is_open=True)  # no object has so many fields that unknown ones are looked for first
     parts, length = wire.lists(), len(data)
     marks = scanned.marks
     if marks is not None and marks.length < length:  # of the document without its buffers
@@ -53,7 +53,7 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     rest = shortened(data, [span for _, span in lists], marks, emptied)
     require_room(rest, length, (), VALIDATED)
     report = Report()
-    if wire.names is not None:
+    if not wire.is_open:
         _report_unknown(wire, rest, report)
     document = None if report else _rest_of(wire, rest, scanned, report)
     for path, span in lists:
@@ -118,7 +118,7 @@ def _add_items(
                 found.clear()
         alike: list[Any] = []
         for i, item in enumerate(from_json(b"[" + text + b"]"), piece.first):
-            if wire.names is not None:
+            if not wire.is_open:
                 report_wide(wire, item, (*path, i), report)
             if report.is_full and not is_taken_apart(part, item):
                 alike.append(item)
@@ -142,7 +142,7 @@ def _large(wire: Wire, part: Part, data: bytes, piece: Piece, place: Place, repo
     rest = shortened(data, [span for _, span in lists], marks, whole=Span(piece.begin, piece.end))
     require_room(rest, len(data), place, VALIDATED)
     item = from_json(rest)
-    if wire.names is not None:
+    if not wire.is_open:
         report_wide(wire, item, place, report)
     validate_item(part, item, place, report)
     for (name,), span in lists:

@@ -43,7 +43,7 @@ from ...model.problem import (
     has_one_peak,
 )
 from ..documents import PROBLEM_FORMAT, Source, require_format
-from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire, field_names
+from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire
 from ..json.validate import validate
 from ..memories import SPEED_FIELDS, read_data, read_speed
 from . import wire as w
@@ -59,36 +59,17 @@ SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
 """Every document whose sizes depend on symbols contains one of these."""
 
 _SPEED = frozenset(SPEED_FIELDS)
-_KINDS = (
-    w.ProblemWire,
-    w.PoolWire,
-    w.BufferWire,
-    w.FixedWire,
-    w.ConstraintsWire,
-    w.ColocationWire,
-    w.ReusePenaltyWire,
-    w.ObjectiveWire,
-    w.StepWire,
-)
 
 
 @cache
 def _wire() -> Wire:
-    return Wire(TypeAdapter(w.ProblemWire), _lists, field_names(*_KINDS))
+    return Wire(TypeAdapter(w.ProblemWire), _lists)
 
 
 @cache
 def _choosing_wire() -> Wire:
     from . import variants_wire as v
 
-    kinds = (
-        v.ChoosingProblemWire,
-        v.VariantsWire,
-        v.CostTermWire,
-        v.VariantGroupWire,
-        v.AlternativeWire,
-        v.MoreLifeWire,
-    )
     pairs = Part(TypeAdapter(v.Choosables, config=STRICT_VALUES))
     groups = Part(TypeAdapter(v.VariantGroupWire), {"alternatives": Part(TypeAdapter(v.AlternativeWire))})
     more: dict[tuple[str, ...], Part] = {
@@ -96,8 +77,7 @@ def _choosing_wire() -> Wire:
         ("variants", "requires"): pairs,
         ("variants", "forbids"): pairs,
     }
-    names = field_names(*_KINDS, *kinds)
-    return Wire(TypeAdapter(v.ChoosingProblemWire), lambda: {**_lists(), **more}, names, frozenset({"costs"}))
+    return Wire(TypeAdapter(v.ChoosingProblemWire), lambda: {**_lists(), **more}, free=frozenset({"costs"}))
 
 
 @cache

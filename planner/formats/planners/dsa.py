@@ -37,7 +37,7 @@ from ...model.problem import (
     ReusePenalty,
 )
 from ..documents import Source
-from ..json.strict import Part, Wire, field_names
+from ..json.strict import Part, Wire
 from ..json.validate import validate
 from . import dsa_wire as w
 from .dsa_buffers import Buffers
@@ -54,10 +54,8 @@ RESERVED_PEAK = (
 
 @cache
 def _wire() -> Wire:
-    kinds = (w.DocumentWire, w.ProblemWire, w.PoolWire, w.RangeWire, w.BankGeometryWire, w.BufferWire, w.IntervalWire)
-    more = (w.PairWire, w.SeparationWire, w.PinWire, w.ConstraintsWire, w.PenaltyWire, w.CostModelWire, w.ObjectiveWire)
     free = frozenset({"metadata", "pypto_structure"})
-    return Wire(TypeAdapter(w.DocumentWire), _lists, field_names(*kinds, *more), free, unread=frozenset({"metadata"}))
+    return Wire(TypeAdapter(w.DocumentWire), _lists, free, unread=frozenset({"metadata"}))
 
 
 @cache

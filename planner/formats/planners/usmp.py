@@ -111,6 +111,7 @@ def _conflicts_wire() -> Wire:
     return Wire(
         TypeAdapter(_ConflictsWire),
         once(lambda: {("pools",): Part(TypeAdapter(_PoolWire)), ("buffers",): Part(TypeAdapter(_BufferWire))}),
+        is_open=True,
     )
 
 
@@ -118,7 +119,7 @@ def _conflicts_wire() -> Wire:
 def _intervals_wire() -> Wire:
     row = Annotated[list[Time], Field(min_length=3, max_length=3)]
     part = Part(TypeAdapter(row, config=STRICT_VALUES), kept=_Rows)
-    return Wire(TypeAdapter(_IntervalsWire), lambda: {("intervals",): part})
+    return Wire(TypeAdapter(_IntervalsWire), lambda: {("intervals",): part}, is_open=True)
 
 
 class _Rows:

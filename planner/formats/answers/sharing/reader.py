@@ -20,28 +20,16 @@ from ....model.storage import (
     Witness,
 )
 from ...json.scan import Scanned
-from ...json.strict import Part, Wire, field_names
+from ...json.strict import Part, Wire
 from ...json.validate import validate
 from .. import plan_wire as p
 from ..plan_reader import read_run, read_shortage
 from . import wire as w
 
-_KINDS = (
-    w.SharingWire,
-    w.PoolTotalWire,
-    w.ObjectWire,
-    w.AssignmentWire,
-    w.WitnessWire,
-    w.SharingCertificateWire,
-    p.ShortageWire,
-    p.RunWire,
-    p.TracePointWire,
-)
-
 
 @cache
 def _wire() -> Wire:
-    return Wire(TypeAdapter(w.SharingWire), _lists, field_names(*_KINDS), frozenset({"versions", "machine"}))
+    return Wire(TypeAdapter(w.SharingWire), _lists, free=frozenset({"versions", "machine"}))
 
 
 @cache

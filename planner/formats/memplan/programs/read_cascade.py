@@ -19,7 +19,7 @@ from ....graph.cascades.work import Rates
 from ....model.errors import Code
 from ....model.problem import Pool
 from ...documents import CASCADE_FORMAT, require_format
-from ...json.strict import Part, Wire, field_names, once
+from ...json.strict import Part, Wire, once
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -50,7 +50,6 @@ def _wire() -> Wire:
                 ("operators",): Part(TypeAdapter(w.CascadeOperatorWire)),
             }
         ),
-        field_names(w.CascadeWire, w.CascadeTensorWire, w.CascadeOperatorWire, w.StripesWire, w.RatesWire, PoolWire),
     )
 
 

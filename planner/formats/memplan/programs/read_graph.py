@@ -19,7 +19,7 @@ from ....model.errors import Code
 from ....model.problem import BufferId, Pool
 from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
 from ...json.scan import Scanned
-from ...json.strict import Part, Wire, field_names, once
+from ...json.strict import Part, Wire, once
 from ...json.validate import validate
 from ..read import read_pools
 from ..wire import PoolWire
@@ -50,7 +50,6 @@ def _flat_wire() -> Wire:
                 ("operators",): Part(TypeAdapter(w.FlatOperatorWire)),
             }
         ),
-        field_names(w.FlatGraphWire, w.FlatTensorWire, w.FlatOperatorWire),
     )
 
 
@@ -70,17 +69,6 @@ def _wire() -> Wire:
                     },
                 ),
             }
-        ),
-        field_names(
-            w.ProgramWire,
-            w.FunctionWire,
-            w.TensorWire,
-            w.OperatorWire,
-            w.ItemWire,
-            w.WorkspaceWire,
-            w.DeviceWire,
-            w.OptionsWire,
-            PoolWire,
         ),
     )
 

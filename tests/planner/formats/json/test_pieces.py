@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.checks import report
 from planner.formats import documents as documents_module
-from planner.formats import read_problem
+from planner.formats import read_plan, read_problem
 from planner.formats.documents import Source
 from planner.formats.json import loading, pieces, scan, strict, validate
 from planner.model.errors import MAX_FINDINGS, BadInput
@@ -220,6 +221,45 @@ def test_every_unknown_field_is_counted_once(wide: int, length: int, monkeypatch
         with pytest.raises(BadInput) as caught:
             read_problem(data)
     assert len(caught.value.findings) + caught.value.more == 30 + 40
+
+
+@pytest.mark.parametrize("length", [0, 1 << 30])
+@pytest.mark.parametrize(
+    ("read", "document", "known"),
+    [
+        (read_plan, {"format": "memplan-plan/1", "certificate": [{"held": [{"most": 1}]}]}, ("most",)),
+        (
+            read_problem,
+            {"format": "memplan-cascade/1", "tiles": {"home": "a", "levels": [{"pool": "b"}]}},
+            ("home", "levels", "pool"),
+        ),
+    ],
+)
+def test_no_field_that_exists_is_unknown_among_very_many(
+    read: Callable[[bytes], object],
+    document: dict[str, Any],
+    known: tuple[str, ...],
+    length: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each object has more unknown fields than are examined."""
+    monkeypatch.setattr(scan, "WIDE", 20)
+    monkeypatch.setattr(strict, "WIDE", 20)
+    monkeypatch.setattr(report, "MAX_FINDINGS", 1_000)
+    monkeypatch.setattr(validate, "LARGE", length)
+
+    def wide(part: Any) -> Any:
+        if isinstance(part, list):
+            return [wide(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        return {name: wide(each) for name, each in part.items()} | {f"k{i}": 1 for i in range(30)}
+
+    with pytest.raises(BadInput) as caught:
+        read(json.dumps(wide(document)).encode())
+    told = {finding.message for finding in caught.value.findings}
+    assert "there is no field 'k29' here" in told
+    assert not told & {f"there is no field '{name}' here" for name in known}
 
 
 def test_counting_characters_of_a_long_document_checks_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
