@@ -319,10 +319,3 @@ class Whole(Mapping[BufferId, Tensor]):
 
     def __len__(self) -> int:
         return len(self._forms)
-
-
-def by_id(tensors: Sequence[Tensor]) -> Mapping[BufferId, Tensor]:
-    """Return the tensors' forms by their ids."""
-    if isinstance(tensors, TensorColumns):
-        return Forms({id_: i for i, id_ in enumerate(tensors.ids)}, tensors.forms)
-    return {tensor.id: tensor for tensor in tensors}

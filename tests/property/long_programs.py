@@ -253,10 +253,6 @@ def _layers(count: int) -> Document:
     return {"format": "memplan-cascade/1", "tensors": tensors, "operators": steps}
 
 
-def _network(count: int, **more: object) -> Document:
-    return _layers(8) | {"pools": [{"name": "first"}, {"name": "second", "size": 4000}]} | more
-
-
 def _tiles(count: int) -> Document:
     """Let a network of many layers be cut into tiles of two memories."""
     levels = [{"pool": "second"}, {"pool": "third"}]

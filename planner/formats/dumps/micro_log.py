@@ -16,7 +16,6 @@ from .shared_places import OwnPlan
 if TYPE_CHECKING:
     from ..documents import Source
 
-MARK = b"first_used="
 ARENA, ALIGNMENT = "arena", 16
 """The memory, and what TFLite Micro aligns all tensors in it to."""
 SAMPLE = "a (id=0): size=64, offset=0, first_used=0 last_used=1"

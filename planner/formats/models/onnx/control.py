@@ -93,10 +93,10 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
             low.follow(scope.values[name], values)
     handed = into.used(list(taken))
     if len(functions) == 1:
-        into.run(Operator(OperatorKind.CALL, handed, results, name=_name(node), functions=functions))
+        into.run(Operator(OperatorKind.CALL, handed, results, name=called(node), functions=functions))
     else:
         condition = into.given_back(test)
-        into.run(Operator(OperatorKind.BRANCH, (condition, *handed), results, name=_name(node), functions=functions))
+        into.run(Operator(OperatorKind.BRANCH, (condition, *handed), results, name=called(node), functions=functions))
     for j, (name, form) in enumerate(zip(node.outputs, forms, strict=True)):
         is_maybe = _is_maybe(low, [each.back[j] for each in written])
         if name and isinstance(form, Several):
@@ -190,9 +190,9 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
         Type(value.type.element, (_turns(low, node, scope, len(state) + j, count), *value.type.shape))
         for j, value in enumerate(outputs[len(carried) :])
     ]
-    turn = into.tensor(f"{_name(node)}.turn", NUMBER, TensorKind.INTERMEDIATE)
-    begin = into.tensor(f"{_name(node)}.begin", TRUTH, TensorKind.INTERMEDIATE)
-    into.run(Operator(OperatorKind.COMPUTE, into.used([trips, test]), (turn, begin), name=f"{_name(node)}.begin"))
+    turn = into.tensor(f"{called(node)}.turn", NUMBER, TensorKind.INTERMEDIATE)
+    begin = into.tensor(f"{called(node)}.begin", TRUTH, TensorKind.INTERMEDIATE)
+    into.run(Operator(OperatorKind.COMPUTE, into.used([trips, test]), (turn, begin), name=f"{called(node)}.begin"))
     number, *rest = written.inputs
     written.inputs = rest
     taken = list(written.taken)
@@ -210,7 +210,7 @@ def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim
     """Return the most turns of a loop: a number, or the file's name for the first dimension of its joined outputs."""
     if count is not None:
         return d.most(count, 0)
-    name = f"{_name(node)}_turns"
+    name = f"{called(node)}_turns"
     declared = scope.known.get(node.outputs[j]) if j < len(node.outputs) else None
     dim = declared.shape[0] if declared is not None and declared.shape else None
     (found,) = low.symbols.shape(Declared(name, INT64, (name if dim is None else dim,)), node.place)
@@ -272,7 +272,7 @@ def _part_by_part(node: Node, value: Value, axis: int, ordered: Type, into: Writ
     if not axis:
         return name
     parts = into.tensor(f"{value.name}.parts", ordered, TensorKind.INTERMEDIATE)
-    into.run(Operator(OperatorKind.COMPUTE, (name,), (parts,), name=f"{_name(node)}.parts"))
+    into.run(Operator(OperatorKind.COMPUTE, (name,), (parts,), name=f"{called(node)}.parts"))
     return parts
 
 
@@ -286,8 +286,8 @@ def _scanned(node: Node, inputs: Inputs) -> int:
 
 def _of_each_batch(node: Node, many: int, count: int) -> Node:
     """Rewrite Scan of opset 8 in the later form: one goes through the batch, and runs another for each sequence. It takes `count` inputs."""
-    names = [f"{_name(node)}.{j}" for j in range(count)]
-    results = [f"{_name(node)}.out{j}" for j in range(len(node.outputs))]
+    names = [f"{called(node)}.{j}" for j in range(count)]
+    results = [f"{called(node)}.out{j}" for j in range(len(node.outputs))]
     known: dict[str, Attribute] = {
         "body": _graph(node, "body"),
         "num_scan_inputs": many,
@@ -317,7 +317,7 @@ def _run(
     results: tuple[str, ...],
     function: str,
 ) -> None:
-    made = Operator(OperatorKind.LOOP, (*carried, *scanned, *same), results, name=_name(node), functions=(function,))
+    made = Operator(OperatorKind.LOOP, (*carried, *scanned, *same), results, name=called(node), functions=(function,))
     into.run(replace(made, carried=len(carried), scanned=len(scanned)))
 
 
@@ -340,7 +340,7 @@ def _results(
     for j, type_ in enumerate(types):
         name = names[j] if j < len(names) else ""
         content = contents[j] if j < len(contents) else None
-        value = into.value(name or f"{_name(node)}.out{j}", type_, TensorKind.INTERMEDIATE, content)
+        value = into.value(name or f"{called(node)}.out{j}", type_, TensorKind.INTERMEDIATE, content)
         if name:
             scope.values[name] = value
         made += into.used([value])
@@ -359,7 +359,3 @@ def _needed(inputs: Inputs, j: int) -> Value:
     if value is None:
         raise ShapeError(f"input {j} is missing")
     return value
-
-
-def _name(node: Node) -> str:
-    return called(node)

@@ -63,11 +63,6 @@ def product(dims: Iterable[Dim]) -> Dim:
     return reduce(mul, dims, one)
 
 
-def total(dims: Iterable[Dim]) -> Dim:
-    nothing: Dim = 0
-    return reduce(add, dims, nothing)
-
-
 @lru_cache(REMEMBERED)
 def up(a: Dim, b: Dim) -> Dim:
     """Return a / b, rounded up."""

@@ -18,8 +18,6 @@ from .model import Expression, Program
 MOST_ENTRIES = 200_000
 """Most entries in all rows together."""
 
-Pair = tuple[int, int]
-
 
 def add_stacks(program: Program) -> None:
     """Adds two rows for each member of every set that `cliques` finds."""
