@@ -51,6 +51,11 @@ class Tensor:
         return -(-self.bits // 8)
 
 
+def part_count(tensor: Tensor) -> int:
+    """Return how many tensors a tuple holds, at any depth; 1 if it is no tuple."""
+    return 1 if tensor.items is None else sum(map(part_count, tensor.items))
+
+
 class OperatorKind(StrEnum):
     """What an operator does with memory; what it computes does not matter here."""
 

@@ -13,7 +13,7 @@ from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
 from ...model.problem import BufferId
 from ..columns import ids_of, names_of, operand_count, operands_of, operator_forms, tensor_forms
-from ..operators import CONTROL, Operator, OperatorKind, Tensor, functions_of
+from ..operators import CONTROL, Operator, OperatorKind, functions_of, part_count
 from ..program import Function, Program
 
 FEW_USES, TIMES = 1 << 16, 4
@@ -60,11 +60,7 @@ def _parts(function: Function) -> dict[BufferId, int]:
     if all(form.items is None for form in forms):
         return {}
     named = zip(ids_of(function.tensors), forms, strict=True)
-    return {id_: _count(form) for id_, form in named if form.items is not None}
-
-
-def _count(tensor: Tensor) -> int:
-    return 1 if tensor.items is None else sum(map(_count, tensor.items))
+    return {id_: part_count(form) for id_, form in named if form.items is not None}
 
 
 def _check_letters(program: Program, report: Report) -> None:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from ...model.deadline import PREPARING, in_time
 from ...model.problem import BufferId
 from ..columns import tensor_forms
-from ..operators import Operator, OperatorKind, Tensor
+from ..operators import Operator, OperatorKind, Tensor, part_count
 from ..program import Function
 
 
@@ -23,10 +23,6 @@ def leaves(tensor: Tensor) -> Iterator[Tensor]:
         yield from leaves(inner)
 
 
-def _count(tensor: Tensor) -> int:
-    return 1 if tensor.items is None else sum(map(_count, tensor.items))
-
-
 def taken_apart(function: Function) -> tuple[Function, Sequence[int]]:
     """Return the function without tuples, and each operator's original index."""
     if all(form.items is None for form in tensor_forms(function.tensors)):
@@ -35,7 +31,7 @@ def taken_apart(function: Function) -> tuple[Function, Sequence[int]]:
     parts = {
         id_: tuple(leaf.id for leaf in leaves(tensor)) for id_, tensor in tensors.items() if tensor.items is not None
     }
-    begins = {id_: [0, *accumulate(map(_count, tensors[id_].items or ()))] for id_ in parts}
+    begins = {id_: [0, *accumulate(map(part_count, tensors[id_].items or ()))] for id_ in parts}
     """Where each item of a tuple begins among its parts."""
 
     def flat(ids: Iterable[BufferId]) -> tuple[BufferId, ...]:

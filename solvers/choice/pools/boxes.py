@@ -43,7 +43,7 @@ class BoxSearch:
         everything = tuple((0, self._program.highest(pool)) for pool in range(len(self._program.rooms)))
         self._enter(everything, bound)
         while self._open and self._open[0][0] < self._best:
-            if self._is_over:
+            if self._asking.is_over(self._end):
                 return min(self._open[0][0], self._unknown)
             known, _, box, heights = heappop(self._open)
             parts = [box]
@@ -58,16 +58,12 @@ class BoxSearch:
                 self._enter(part, known)
         return min(self._best, self._unknown)
 
-    @property
-    def _is_over(self) -> bool:
-        return self._asking.work >= self._end or self._asking.stop is not None
-
     def _enter(self, box: Heights, known: int) -> None:
         """Add the box to the open ones if it may hold a better choice."""
         heights = tuple((low + high) // 2 for low, high in box)
-        if not self._is_over:
+        if not self._asking.is_over(self._end):
             relaxed = self._asking.relax(self._program, (), box, self._end - self._asking.work)
-            if relaxed is None and not self._is_over:
+            if relaxed is None and not self._asking.is_over(self._end):
                 known = self._ask(box, known)  # most boxes are empty, which floating-point numbers cannot prove
             elif relaxed is not None:
                 known = max(known, bound_of(self._program, relaxed, heights=box))

@@ -48,7 +48,7 @@ class LimitSearch:
     def run(self, bound: int, *, is_least: bool) -> int:
         """Search until the term is proven or the work is used up; return a lower bound. `is_least`: the earlier terms are proven to be at their least."""
         step, limit = self._best // FIRST_STEP + 1, self._best - 1
-        while bound < self._best and not self._is_over:
+        while bound < self._best and not self._asking.is_over(self._end):
             is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION if self.found else SHARE_OF_FIRST)
             if is_better:
                 limit = min(max((bound + self._best) // 2, self._best - step), self._best - 1)
@@ -59,14 +59,10 @@ class LimitSearch:
                 break
             else:  # much lower limits are refuted sooner
                 limit = bound + (self._best - bound) * LOWER[0] // LOWER[1]
-                if not self._is_over and self._ask(limit, is_least, 1)[1]:
+                if not self._asking.is_over(self._end) and self._ask(limit, is_least, 1)[1]:
                     bound = limit + 1
                 break
         return min(bound, self._best)
-
-    @property
-    def _is_over(self) -> bool:
-        return self._asking.work >= self._end or self._asking.stop is not None
 
     def _ask(self, limit: int, is_least: bool, share: int) -> tuple[bool, bool]:
         """Whether a better choice within this limit was found, and if not, whether there is proven to be none."""

@@ -62,15 +62,11 @@ class PeakSearch:
                 pass
         return self.found
 
-    @property
-    def _is_over(self) -> bool:
-        return self._asking.work >= self._end or self._asking.stop is not None
-
     def _enter(self, start: Tops) -> None:
         """Raise the peaks until a better choice fits, or none can be better."""
         for slack in SLACKS:
             tops = self._within(top + top * slack // 1000 for top in start)
-            if self._try(tops) or self._is_over or not self._is_worth_asking(tops):
+            if self._try(tops) or self._asking.is_over(self._end) or not self._is_worth_asking(tops):
                 return
 
     def _within(self, tops: Iterable[int]) -> Tops:
@@ -94,7 +90,7 @@ class PeakSearch:
 
     def _try(self, tops: Tops) -> bool:
         """Is there a better choice below these peaks?"""
-        if tops in self._tried or self._is_over or not self._is_worth_asking(tops):
+        if tops in self._tried or self._asking.is_over(self._end) or not self._is_worth_asking(tops):
             return False
         self._tried.add(tops)
         index = self._question.term

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ....model.storage import Kind
 from ....planning.sharing.report import KindReport, SharingReport
 from ...documents import SHARING_REPORT_FORMAT
 from ...json.lines import document
 from ...text.lines import table
 from ..plan_writer import shortage_fields
+from .writer import kind_fields
 
 COLUMNS = ("scope", "pool", "device", "dtype", "object", "objects", "size", "bound", "idle", "unused", "buffers")
 
@@ -40,7 +40,7 @@ def write_sharing_report_csv(report: SharingReport, naming: Callable[[str], str]
     """
     rows = list[dict[str, Any]]()
     for each in report.kinds:
-        named = {name: value and naming(value) for name, value in _key(each.kind).items()}
+        named = {name: value and naming(value) for name, value in kind_fields(each.kind).items()}
         for thing in each.objects:
             users = naming(json.dumps(thing.users, ensure_ascii=False))
             row = {"scope": "object", **named, "object": thing.id, "size": thing.size, "buffers": users}
@@ -54,7 +54,7 @@ def write_sharing_report_csv(report: SharingReport, naming: Callable[[str], str]
 
 def _kind(each: KindReport) -> dict[str, Any]:
     return {
-        **_key(each.kind),
+        **kind_fields(each.kind),
         "buffers": each.buffers,
         "total": each.total,
         "bound": each.bound,
@@ -64,7 +64,3 @@ def _kind(each: KindReport) -> dict[str, Any]:
             for o in each.objects
         ],
     }
-
-
-def _key(kind: Kind) -> dict[str, str | None]:
-    return {"pool": kind.pool, "device": kind.device, "dtype": kind.dtype}

@@ -24,13 +24,14 @@ def _fields(sharing: Sharing) -> dict[str, Any]:
         "bound": sharing.bound,
         "gap": sharing.gap,
         "pools": [{"name": p.name, "size": p.size, "total": p.total, "bound": p.bound} for p in sharing.pools],
-        "objects": [{"id": thing.id, "size": thing.size, **_kind(thing.kind)} for thing in sharing.objects],
+        "objects": [{"id": thing.id, "size": thing.size, **kind_fields(thing.kind)} for thing in sharing.objects],
         "assignments": Written(f'{{"id": {compact(a.id)}, "object": {a.object}}}' for a in sharing.assignments),
         **last_fields(sharing, [_certificate(c) for c in sharing.certificates]),
     }
 
 
-def _kind(kind: Kind) -> dict[str, Any]:
+def kind_fields(kind: Kind) -> dict[str, str | None]:
+    """Return what all objects of a kind have in common, by the names of its fields."""
     return {"pool": kind.pool, "device": kind.device, "dtype": kind.dtype}
 
 
@@ -38,7 +39,7 @@ def _certificate(certificate: SharingCertificate) -> dict[str, Any]:
     return {
         "proof": str(certificate.proof),
         "value": certificate.value,
-        **_kind(certificate.kind),
+        **kind_fields(certificate.kind),
         "sets": [{"time": each.time, "buffers": list(each.buffers)} for each in certificate.sets],
         "solver": certificate.solver,
     }

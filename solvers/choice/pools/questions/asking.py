@@ -44,6 +44,10 @@ class Asking:
         """End the process."""
         self._talk.close()
 
+    def is_over(self, end: int) -> bool:
+        """True if all work up to this end is used up, or no more questions are possible."""
+        return self.work >= end or self.stop is not None
+
     def ask(self, program: Program, question: Question, work: int | None) -> Answer:
         """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
