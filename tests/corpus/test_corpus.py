@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -14,8 +13,8 @@ import pytest
 from planner import Options, Plan, PlanStatus, Problem, StopReason, plan, verify
 from planner.formats import read_plan, read_problem, write_plan, write_problem
 from planner.reporting.explain import explain_bound
+from tests.conftest import CORPUS
 
-CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 NOT_INSTANCES = {"MANIFEST.csv", "SUMMARY.csv", "problem.schema.json"}
 FILES = tuple(
     path

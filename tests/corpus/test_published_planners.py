@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from solvers.model.registry import get
 from solvers.model.solver import Silent, Task
 from solvers.others.named.heuristic import Heuristic, Run
 from solvers.others.named.rigid import rigid
+from tests.conftest import CORPUS
 
-CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 FOUND = {folder: sorted((CORPUS / folder).glob("*.json")) for folder in ("usmp", "nets")}
 USMP, NETS = (tuple(paths) or (CORPUS / folder / "absent.json",) for folder, paths in FOUND.items())
 """Instances by folder; without a corpus, an absent path for a test to skip."""

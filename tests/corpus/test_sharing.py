@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 
 from planner import Options, PlanStatus, Problem, plan, share, verify_sharing
 from planner.formats import read_problem
+from tests.conftest import CORPUS
 
-CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
 FOUND = sorted((CORPUS / "nets").glob("*.json"))
 NETS = tuple(FOUND) or (CORPUS / "nets" / "absent.json",)
 """The networks; without a corpus, an absent path for a test to skip."""

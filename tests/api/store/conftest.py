@@ -28,6 +28,7 @@ SECONDS = 120.0
 ABOUT = About("key", "digest", "na\x00me \u2028 \ud800", 3, {"time_limit": 1.0, "capacity": None}, ("a note",), None)
 
 
+LIMITS = QueueLimits(1000, 1000, 1 << 30)
 NO_LIMITS = QueueLimits(1000, 1000, WORST)
 
 

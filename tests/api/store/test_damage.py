@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from api.store import StoreDamaged
 from api.store.opening import open_store
 from api.store.protocol import checksum
 from api.store.records import (
-    About,
     End,
     EventKind,
     Job,
@@ -23,49 +21,16 @@ from api.store.records import (
     JobState,
     Kept,
     NewJob,
-    QueueLimits,
-    StoredPlan,
-    Summary,
 )
 from api.store.sql.store import DatabaseStore
+from tests.api.store.conftest import ABOUT, LIMITS
+from tests.api.store.in_a_file import PLAN, change, file, spoil_pages, store
 
-LIMITS = QueueLimits(1000, 1000, 1 << 30)
-ABOUT = About("key", "digest", "name", 3, {"time_limit": 2.0}, (), None)
-PLAN = StoredPlan(b"a plan", '"x"', Summary("optimal", "proved", 1, 1, 0.0), time.time())
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "jobs.sqlite"
-
-
-@pytest.fixture
-def store(file: Path) -> Iterator[DatabaseStore]:
-    with contextlib.closing(open_store(f"sqlite:///{file}")) as made:
-        yield made
+__all__ = ["file", "store"]
 
 
 def add(store: DatabaseStore, problem: bytes = b"a problem") -> Job:
     return store.add(NewJob("me", ABOUT), problem, LIMITS).job
-
-
-def change(file: Path, statement: str, *values: object) -> None:
-    """Change the file behind the store's back."""
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute(statement, values).close()
-
-
-def spoil_pages(file: Path, filling: bytes) -> None:
-    """Overwrite the beginnings of all pages that a long value fills, by which one leads to the next."""
-    change(file, "PRAGMA wal_checkpoint(TRUNCATE)")
-    data = bytearray(file.read_bytes())
-    size = int.from_bytes(data[16:18], "big")
-    pages = [start for start in range(0, len(data), size) if data[start + 4 : start + size] == filling * (size - 4)]
-    assert pages
-    for start in pages:
-        data[start : start + 4] = b"\x7f\xff\xff\xff"
-    with file.open("r+b") as written:
-        written.write(data)
 
 
 def test_a_job_with_a_damaged_problem_fails_and_others_go_on(store: DatabaseStore, file: Path) -> None:

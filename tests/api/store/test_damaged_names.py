@@ -12,11 +12,11 @@ import pytest
 
 from api.store import Store
 from api.store.opening import open_store
-from api.store.records import End, EventKind, Job, JobFilter, JobState, NewJob, QueueLimits
-from tests.api.store.conftest import ABOUT
+from api.store.records import End, EventKind, Job, JobFilter, JobState, NewJob
+from tests.api.store.conftest import ABOUT, LIMITS
+from tests.api.store.in_a_file import change
 from tests.running.postgresql import Server
 
-LIMITS = QueueLimits(1000, 1000, 1 << 30)
 Spoil = Callable[[str, str, bytes], None]
 """Overwrites a column of a job with bytes that are no text."""
 Spoilt = tuple[Store, Spoil]
@@ -24,8 +24,7 @@ Spoilt = tuple[Store, Spoil]
 
 def in_a_file(file: Path) -> Spoil:
     def spoil(id_: str, column: str, data: bytes) -> None:
-        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-            other.execute(f"UPDATE jobs SET {column} = CAST(? AS TEXT) WHERE id = ?", (data, id_)).close()
+        change(file, f"UPDATE jobs SET {column} = CAST(? AS TEXT) WHERE id = ?", data, id_)
 
     return spoil
 

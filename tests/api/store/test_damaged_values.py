@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from api.store import KeyReused, StoreUnavailable
-from api.store.opening import open_store
 from api.store.protocol import Store
-from api.store.records import About, End, Job, JobState, Kept, NewJob, Once, QueueLimits, StoredPlan, Summary
+from api.store.records import End, Job, JobState, Kept, NewJob, Once
 from api.store.sql.tables import metadata
+from tests.api.store.conftest import ABOUT, LIMITS
+from tests.api.store.in_a_file import PLAN, change, file, store
 
-LIMITS = QueueLimits(1000, 1000, 1 << 30)
-ABOUT = About("key", "digest", "name", 3, {"time_limit": 2.0}, (), None)
+__all__ = ["file", "store"]
+
 LARGE = bytes(1 << 17)
 """So large a problem is counted in bytes."""
-PLAN = StoredPlan(b"a plan", '"x"', Summary("optimal", "proved", 1, 1, 0.0), time.time())
 ONCE = Once("key", "fingerprint")
 VALUES = ("x", b"\xff", 1 << 60, -5)
 COLUMNS = [
@@ -54,22 +51,6 @@ def with_one_of_each(store: Store) -> Job:
     return job
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "jobs.sqlite"
-
-
-@pytest.fixture
-def store(file: Path) -> Iterator[Store]:
-    with contextlib.closing(open_store(f"sqlite:///{file}")) as made:
-        yield made
-
-
-def change(file: Path, table: str, column: str, value: object) -> None:
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,)).close()
-
-
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_a_changed_value_is_damage_where_it_is_read_and_nowhere_else(
     store: Store, file: Path, table: str, column: str
@@ -77,7 +58,7 @@ def test_a_changed_value_is_damage_where_it_is_read_and_nowhere_else(
     job = with_one_of_each(store)
     size = len(LARGE) if column != "data" else None
     for value in VALUES:
-        change(file, table, column, value)
+        change(file, f"UPDATE OR IGNORE {table} SET {column} = ?", value)
         for read in READERS:
             assert "damaged: " not in str(_found(read, store, job.id))
         assert store.problem_size(job.id) in (size, None) or size is None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +10,7 @@ import pytest
 from planner.formats import read_problem
 from planner.model.errors import MAX_ECHO, MAX_FINDINGS, BadInput
 from planner.model.problem import Problem
-
-CORPUS = Path(os.environ.get("MEMPLAN_CORPUS") or Path(__file__).parents[4] / "shared" / "corpus")
+from tests.conftest import CORPUS
 
 
 def corpus(pattern: str) -> list[Any]:

@@ -9,12 +9,11 @@ import pytest
 
 from api.store import Store
 from api.store.opening import open_store
-from api.store.records import About, End, JobState, NewJob, QueueLimits, Where
+from api.store.records import About, End, JobState, NewJob, Where
 from api.store.sql.databases.deliveries import FIRST_QUEUE, QUEUE
 from api.store.sql.turns import LOOKED_AT_BUFFERS
+from tests.api.store.conftest import LIMITS
 from tests.running.postgresql import Server
-
-LIMITS = QueueLimits(1000, 1000, 1 << 30)
 
 
 class Queue:

@@ -10,10 +10,9 @@ import pytest
 
 from api.store import Store
 from api.store.opening import open_store
-from api.store.records import About, JobState, NewJob, QueueLimits, Where
+from api.store.records import About, JobState, NewJob, Where
 from api.store.sql.turns import LOOKED_AT_BUFFERS
-
-LIMITS = QueueLimits(1000, 1000, 1 << 30)
+from tests.api.store.conftest import LIMITS
 
 
 @pytest.fixture

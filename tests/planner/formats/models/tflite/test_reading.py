@@ -13,8 +13,9 @@ from planner.formats import read_problem
 from planner.formats.models.tflite.arena import estimated_tail
 from planner.formats.models.tflite.model import read_model
 from planner.model.problem import Problem
+from tests.conftest import CORPUS
 from tests.planner.formats.models.tflite import files as f
-from tests.planner.formats.reading import CORPUS, corpus
+from tests.planner.formats.reading import corpus
 
 MODELS = CORPUS / "models"
 EVERY = corpus("models/*.tflite")
