@@ -18,7 +18,6 @@ from planner.model.problem import measures_bytes
 from planner.planning.placing.solving import frontier_problem
 from solvers.model.errors import StopReason
 
-from ...settings import Settings
 from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import as_written, drawn, known, require_solver
 
@@ -32,7 +31,7 @@ class FrontierKind(Kind):
 
     name = "frontier"
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         frontier_problem(subject.problem, instructions.options, instructions.own.get("points"))
         require_solver(instructions.options.solver)
 

@@ -24,7 +24,6 @@ from solvers.model.errors import StopReason
 from solvers.model.registry import SOLVERS
 
 from ...errors import HttpCode, Refusal
-from ...settings import Settings
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """A header, and bytes that are passed on unchanged."""
@@ -95,7 +94,7 @@ class Kind(ABC):
         return Subject.of(*row.read(source))
 
     @abstractmethod
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         """Raise PlannerError or Refusal if it makes no sense to begin."""
 
     @abstractmethod

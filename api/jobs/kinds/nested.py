@@ -26,7 +26,6 @@ from planner.planning.placing.shared_limits import SharedLimits
 from solvers.model.errors import StopReason
 
 from ...errors import bad_option
-from ...settings import Settings
 from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import drawn, known, require_solver
 
@@ -50,7 +49,7 @@ class NestedKind(Kind):
             problem, warnings, read_program(source.data), digest(problem), hashlib.sha256(source.data).hexdigest()
         )
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         if instructions.own.get("objects"):
             raise bad_option("objects", "storage objects have no arenas")
         if instructions.options.prefer is not None:

@@ -21,7 +21,6 @@ from solvers.model.errors import SolverError, StopReason
 from solvers.sharing.solver import AUTO, get
 
 from ...errors import refused_findings
-from ...settings import Settings
 from .kind import Answer, Instructions, Kind, Line, Subject, answer, stop_in_words
 
 Known = TypeVar("Known")
@@ -32,7 +31,7 @@ class PlanKind(Kind):
 
     name = "plan"
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         subject.planned(instructions.options)
         require_solver(instructions.options.solver)
 
@@ -59,7 +58,7 @@ class SharingKind(PlanKind):
 
     name = "sharing"
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         subject.planned(instructions.options)
         if instructions.options.solver != AUTO:
             try:

@@ -17,7 +17,6 @@ from planner.verifying.proving.prove import NoProof, PlanProof, prove, require_p
 from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
-from ...settings import Settings
 from .kind import Answer, Instructions, Line, Subject, answer, no_such_part
 from .plans import PlanKind, as_written, described, ended, known, plan_within
 
@@ -32,8 +31,8 @@ class ProofKind(PlanKind):
 
     name = "proof"
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
-        super().check(subject, instructions, settings)
+    def check(self, subject: Subject, instructions: Instructions) -> None:
+        super().check(subject, instructions)
         require_provable(subject.planned(instructions.options))
 
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:

@@ -38,7 +38,6 @@ from planner.planning.shapes.shaped import require_shape
 from solvers.model.errors import StopReason
 
 from ...errors import HttpCode, Refusal
-from ...settings import Settings
 from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import drawn, known, plan_within, require_solver
 
@@ -58,7 +57,7 @@ class ShapesKind(Kind):
         identity = hashlib.sha256(write_shaped(problem)).hexdigest()
         return Subject(problem.largest, warnings, problem, digest(problem.largest), identity)
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         problem, own = planned_shapes(subject.more, instructions.options), instructions.own
         require_nothing_to_choose(problem.largest)
         if _mode(own) is Mode.EXPRESSIONS:

@@ -21,7 +21,6 @@ from planner.planning.sweeping.sweep import least_capacity_problem
 from solvers.model.errors import StopReason
 
 from ...errors import too_large
-from ...settings import Settings
 from .kind import Answer, Instructions, Kind, Line, Subject, answer, no_such_part, stop_in_words
 from .plans import as_written, drawn, known, plan_within, require_solver
 
@@ -37,7 +36,7 @@ class SweepKind(Kind):
 
     name = "sweep"
 
-    def check(self, subject: Subject, instructions: Instructions, settings: Settings) -> None:
+    def check(self, subject: Subject, instructions: Instructions) -> None:
         sizes = _sizes(subject, instructions)
         swept_problem(subject.problem, sizes, instructions.options)
         require_solver(instructions.options.solver)

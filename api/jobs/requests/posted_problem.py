@@ -61,7 +61,7 @@ def understand(
     with time_limit(wanted.options.time_limit, begun):
         row, subject = read_subject(kind, data, format_, settings, media_type)
     instructions = Instructions(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
-    kind.check(subject, instructions, settings)
+    kind.check(subject, instructions)
     return Understood(kind, subject, instructions, as_document(wanted.options, wanted.own), format_ or row.name)
 
 

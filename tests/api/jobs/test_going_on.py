@@ -12,7 +12,6 @@ import pytest
 
 from api.jobs.kinds import KINDS, kind_of, proofs
 from api.jobs.kinds.kind import Answer, Instructions, Line, Written
-from api.settings import Settings
 from planner import Options, Plan, Problem, check_proof, read_plan, verify
 from planner.formats import write_problem
 from planner.formats.documents import Source
@@ -65,7 +64,7 @@ def run(name: str, best: bytes | None = None, most: int | None = None) -> tuple[
     source = Source(problem)
     kind, record = kind_of(name), Record(most)
     subject, instructions = kind.read(recognised(source), source), Instructions(OPTIONS, own)
-    kind.check(subject, instructions, Settings())
+    kind.check(subject, instructions)
     head, data = kind.run(subject, instructions, record, time.monotonic(), best)
     return head, data, record
 
