@@ -202,6 +202,8 @@ class _Columns:
 
 def _integers(name: str, column: npt.ArrayLike, count: int | None = None) -> Ints:
     """Return the column as int64, if it is a column of integers."""
+    if isinstance(column, np.ma.MaskedArray) and len(masked := np.flatnonzero(column.mask)):
+        raise BadInput(Finding(Code.INVALID_VALUE, f"/{name}/{masked[0]}", "is masked, so its value is not known"))
     try:
         given = np.asarray(column)
     except ValueError:  # rows of different lengths

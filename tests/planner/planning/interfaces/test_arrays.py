@@ -108,6 +108,15 @@ def test_wrong_columns_are_refused_with_their_place(changes: dict[str, Any], pla
     assert refusal.value.findings[0].pointer == place
 
 
+def test_masked_values_are_refused() -> None:
+    size = np.ma.masked_array([64, 32, 16], [False, True, False])
+    with pytest.raises(BadInput) as caught:
+        plan_arrays(size, [0, 1, 2], [2, 3, 4])
+    assert caught.value.findings[0].pointer == "/size/1"
+    whole = np.ma.masked_array([64, 32, 16], False)
+    assert plan_arrays(whole, [0, 1, 2], [2, 3, 4]).peak == 96
+
+
 def test_ragged_columns_are_refused() -> None:
     with pytest.raises(BadInput):
         plan_arrays([[1], [2, 3]], START, END)
