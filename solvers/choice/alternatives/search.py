@@ -335,11 +335,11 @@ class Search:
         points = _thinned(points, self._demand.points)
         within = self._within(points)
         is_complete = is_complete and is_exact and within == 0
-        open_or_proven = StopReason.PROVED if is_exact and not (is_whole and points) else StopReason.WORK_LIMIT
+        otherwise = StopReason.PROVED if is_exact and not (is_whole and points) else StopReason.WORK_LIMIT
         return Frontier(
             points=points,
             is_complete=is_complete,
-            stop=StopReason.PROVED if is_complete else self._known.stop or open_or_proven,
+            stop=StopReason.PROVED if is_complete else self._known.stop or otherwise,
             work=self._master.work,
             least_value=self._least_within,
             least_cost=self._least_cost,

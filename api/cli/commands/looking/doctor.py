@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -126,8 +127,9 @@ def _library(name: str, module: str, bring: str) -> Check:
 
 
 def _extra(extra: Extra) -> Check:
-    if find_spec(extra.module) is not None:
-        return Check(extra.title, True, f"{version(extra.distribution)} ({extra.purpose})")
+    with suppress(PackageNotFoundError):  # a folder of that name is none
+        if find_spec(extra.module) is not None:
+            return Check(extra.title, True, f"{version(extra.distribution)} ({extra.purpose})")
     bring = f"run `pip install 'memplan[{extra.extra}]'`"
     return Check(extra.title, True, f"not installed: an extra ({extra.purpose})", bring, is_absent=True)
 

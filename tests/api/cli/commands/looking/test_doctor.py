@@ -58,6 +58,11 @@ def test_a_missing_library_is_named_with_the_command_to_run(monkeypatch: pytest.
     assert extra.remedy == "run `pip install 'memplan[highs]'`"
 
 
+def test_a_folder_called_like_an_extra_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "EXTRAS", (doctor.Extra("None", "tests", "no-such-distribution", "none", "nothing"),))
+    assert (check("None").ok, check("None").is_absent) == (True, True)
+
+
 @pytest.mark.parametrize(("variable", "ok"), [("auto", False), ("reference", True)])
 def test_the_reference_kernels_are_reported_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, variable: str, ok: bool
