@@ -86,8 +86,8 @@ class InPieces(Standing):
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
         for share in (SHARE_AT_FIRST, SHARE_WHERE_NEAR) if self.instance.blocks <= LARGE else ():
-            value, bound = (None if known is None else known[0] for known in (self.value, self.bound or None))
-            for choice in self._ask(Question(0, least=bound, most=value), True, *share):
+            most = None if self.value is None else self.value[0]
+            for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, *share):
                 self._pack(0, choice)
             if (
                 self._is_over()

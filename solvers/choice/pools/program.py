@@ -99,10 +99,11 @@ class Program:
         return sum(costs[homes.index(pool)] for homes, costs, pool in chosen) + term.of_tops(tops)
 
     def highest(self, pool: int) -> int:
-        """How many units can be live in the pool at most."""
+        """How many units can be live in the pool at most, or lie below what has its only place there."""
         room = self.rooms[pool]
         mine = (row for row in self.rows if row.pool == pool)
         most = max((row.always - room.spare + sum(units for _, units in row.members) for row in mine), default=0)
+        most = max(most, room.below(room.lowest))
         return max(most if room.capacity is None else min(most, room.below(room.capacity)), 0)
 
     @property

@@ -248,7 +248,7 @@ class _Whole(Standing):
         return Question(
             index,
             held=() if self.value is None else self.value[:index],
-            least=self._known(index) if is_exact else None,
+            least=self._least_of_program(index) if is_exact else None,
             most=None if self.value is None else self.value[index],
             stretch=stretch,
             near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
@@ -286,7 +286,7 @@ class _Whole(Standing):
             return found
         work = self._some(*SHARE_OF_BOXES)
         search = BoxSearch(self.program, self.asking, replace(question, near=None), best, work)
-        bound = search.run(self.bound[0] if self.bound else 0)
+        bound = search.run(self._least_of_program(0) or 0)
         self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
         return [*search.found, *found]
 
@@ -315,11 +315,11 @@ class _Whole(Standing):
         known = (self._known(index) or 0) if is_exact else 0
         proven = search.run(known, is_least=is_exact and self._is_proven(index))
         found = [*search.found, *found]
-        if is_exact:
+        if is_exact and proven > known:
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
-            if proven <= known and not search.found and not self._is_over():
-                most = found[0].value if found else question.most
-                found = [*self._ask(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
+        elif is_exact and not search.found and not self._is_over():
+            most = found[0].value if found else question.most
+            found = [*self._ask(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
         return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:

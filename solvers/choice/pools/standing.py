@@ -59,8 +59,8 @@ class Standing:
         self.number = class_numbers(instance)
         self.priced = dict[int, Certificate]()
         """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""
-        self.later = dict[int, tuple[Value, int]]()
-        """For later terms: the earlier ones' values when it was proven, and the bound where they are no higher."""
+        self.proven = dict[int, tuple[Value, int]]()
+        """What the program proves of each term: the earlier ones' values then, and the bound where they are no higher."""
         self.asked = dict[int, int]()
         """The work of questions about the program as a whole, by term."""
         self.is_known = False
@@ -113,9 +113,18 @@ class Standing:
     def _known(self, index: int) -> int | None:
         """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""
         earlier = () if self.value is None else self.value[:index]
-        if self.bound[:index] == earlier and len(self.bound) > index:
+        if self._is_bounded(index, earlier):
             return self.bound[index]
-        held, proven = self.later.get(index, ((), None))
+        return self._least_of_program(index)
+
+    def _is_bounded(self, index: int, earlier: Value) -> bool:
+        """Is the bound one of this term, too, with the earlier ones at these values?"""
+        return self.bound[:index] == earlier and len(self.bound) > index
+
+    def _least_of_program(self, index: int) -> int | None:
+        """The same, by the program alone: its choices may well be below other bounds, since it knows no addresses."""
+        held, proven = self.proven.get(index, ((), None))
+        earlier = () if self.value is None else self.value[:index]
         is_held = all(value <= most for value, most in zip(earlier, held, strict=False))
         return proven if is_held and len(held) == index else None
 
@@ -172,10 +181,10 @@ class Standing:
         if self.value is not None:
             proven = min(proven, self.value[index])
         earlier = () if self.value is None else self.value[:index]
-        if index and self.bound[:index] != earlier:
-            known = self.later.get(index)
-            if known is None or known[0] != earlier or proven > known[1]:
-                self.later[index] = earlier, proven
+        known = self.proven.get(index)
+        if known is None or known[0] != earlier or proven > known[1]:
+            self.proven[index] = earlier, proven
+        if self.bound[:index] != earlier:
             return
         bound = (*earlier, proven)
         if bound > self.bound:
@@ -263,7 +272,8 @@ class Standing:
                 solver=NAME,
                 held=tuple((term, most, 0, 1) for term, most in zip(terms, earlier, strict=False)),
             )
-            for index, (earlier, proven) in self.later.items()
+            for index, (earlier, proven) in self.proven.items()
+            if not self._is_bounded(index, earlier)
         )
         return Outcome(
             stop=stop,

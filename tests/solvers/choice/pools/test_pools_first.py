@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
 from planner import Options, Plan, PlanStatus, Preference, plan, verify
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import cutting, in_pieces, windows
 from solvers.geometry.presolve import scaled, unit
+from solvers.model.instance import Term
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
+from tests.small.judge import judge
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
 
@@ -40,6 +44,66 @@ def test_answers_by_pieces_and_windows_are_true_as_well(problem: Problem) -> Non
         patch.setattr(cutting, "PIECE", 2)
         patch.setattr(windows, "WINDOWS", (2,))
         check("pools_first", problem, solve(problem))
+
+
+def beside_a_gap(
+    first: Buffer, others: tuple[Buffer, ...], size: int, reserved: int, terms: tuple[Term, ...]
+) -> Problem:
+    """Two pools; in the second lies a buffer so high that room is left below it."""
+    pools = Pool("p0", size=size), Pool("p1", reserved=((0, reserved),) if reserved else ())
+    return Problem((first, *others), pools, terms=terms, peak_price=4)
+
+
+def read(id_: int, size: int, reads: int, start: int = 0, end: int = 2) -> Buffer:
+    return Buffer(id_, size=size, live=((start, end),), reads=reads)
+
+
+@st.composite
+def problems_with_gaps(draw: st.DrawFn) -> Problem:
+    size, numbers = draw(st.integers(1, 4)), st.integers(1, 4)
+    high = Buffer("high", size=size, live=((0, draw(st.integers(1, 3))),), reads=draw(st.integers(0, 4)))
+    is_fixed = draw(st.booleans())
+    if is_fixed:
+        high = replace(high, fixed=Fixed("p1", draw(st.integers(3, 12))))
+    else:
+        high = replace(high, alignment=draw(st.integers(6, 12)), pools=("p1",))
+    starts = [draw(st.integers(0, 2)) for _ in range(draw(st.integers(1, 3)))]
+    others = tuple(
+        read(n, draw(numbers), draw(st.integers(0, 4)), start, start + draw(st.integers(1, 2)))
+        for n, start in enumerate(starts)
+    )
+    terms = draw(st.sampled_from(((Term.BALANCED,), (Term.BALANCED, Term.LARGEST_PEAK), BY_PEAKS)))
+    return beside_a_gap(high, others, draw(st.integers(1, 5)), 0 if is_fixed else 1, terms)
+
+
+BY_PEAKS = (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.ACCESS_COST)
+
+
+@effort(25, 5_000)
+@given(problems_with_gaps())
+@example(
+    beside_a_gap(
+        Buffer("a", size=4, live=((0, 2),), alignment=12, pools=("p1",), reads=4),
+        (read(1, 2, 2),),
+        2,
+        1,
+        (Term.BALANCED, Term.LARGEST_PEAK),
+    )
+)
+@example(
+    beside_a_gap(
+        Buffer("a", size=3, live=((1, 2),), alignment=10, pools=("p1",)),
+        (read(1, 3, 4), read(2, 3, 4, 2, 3)),
+        3,
+        1,
+        BY_PEAKS,
+    )
+)
+def test_a_bound_that_addresses_prove_does_not_hide_choices(problem: Problem) -> None:
+    """The program, which knows none, holds that a pool with such a buffer ends lower than it can."""
+    truth = solve(problem)
+    for solver in ("pools_first", "auto"):
+        assert not judge(problem, plan(problem, Options(solver=solver)), truth)
 
 
 def planned(kind: str, buffers: int, seed: int, prefer: Preference, work_limit: int = WORK, **options: object) -> Plan:
