@@ -10,6 +10,8 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...checks import sound_as_read
 from ...checks.report import Report, quoted
 from ...model.errors import Code
@@ -36,6 +38,8 @@ _VALUE = re.compile(
 )
 _RANGE = re.compile(r" {4}(?P<name>\S+): ?(?P<first>\d{1,40})-(?P<last>\d{1,40})")
 _COLOR = re.compile(r", color (\d{1,19})")
+JOINED = " (phi)"
+"""After the names of values that come from several places: a loop's start or its body, one branch or another."""
 TEMPORARY = "preallocated-temp"
 """The allocations within which XLA's planner places values."""
 
@@ -46,6 +50,7 @@ class _Values:
     def __init__(self) -> None:
         self._ids, self._names = GatheredTexts(), GatheredTexts()
         self._sizes, self._offsets, self._pools = (array("q") for _ in range(3))
+        self._joined = array("b")
         self.lines = array("i")
         self._numbers: dict[str, int] = {}
         """By memory."""
@@ -57,6 +62,7 @@ class _Values:
         self._sizes.append(size)
         self._offsets.append(offset)
         self._pools.append(self._numbers.setdefault(pool, len(self._numbers)))
+        self._joined.append(name.endswith(JOINED))
 
     def taken_out(self) -> Iterator[tuple[str, str, int, int, str]]:
         """Yield them, in their order, and forget them."""
@@ -65,6 +71,20 @@ class _Values:
         self._ids, self._names = GatheredTexts(), GatheredTexts()
         for id_, name, size, offset, pool in zip(ids, names, self._sizes, self._offsets, self._pools, strict=True):
             yield str(id_), str(name), size, offset, pools[pool]
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield values at one place and of one size, if one of them is joined of others: those must lie there, too, and which they are is not said."""
+        if not any(self._joined):
+            return
+        columns = np.array([self._pools, self._offsets, self._sizes], np.int64)
+        order = np.lexsort(columns)
+        columns = columns[:, order]
+        begins = np.flatnonzero(np.r_[True, (columns[:, 1:] != columns[:, :-1]).any(axis=0)])
+        ends = np.r_[begins[1:], len(order)]
+        is_joined = np.logical_or.reduceat(np.array(self._joined, bool)[order], begins)
+        for begin, end in zip(begins[is_joined], ends[is_joined], strict=True):
+            first, *others = order[begin:end].tolist()
+            yield from ((first, other) for other in others)
 
 
 class _Dump:
@@ -190,7 +210,7 @@ def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, t
     taken = Numbered()
     unknown = 0
     for id_, long, size, offset, pool in values.taken_out():
-        position = long.removesuffix(" (phi)")
+        position = long.removesuffix(JOINED)
         position = position if position.endswith("}") else position + "{}"
         number = spans.number(position)
         unknown += number is None
@@ -202,7 +222,7 @@ def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, t
     del taken
     spans.clear()
     pools = own.pools(ALIGNMENT)
-    every, rules = tied(buffers.all(pools), lambda i: ("lines", values.lines[i]))
+    every, rules = tied(buffers.all(pools), lambda i: ("lines", values.lines[i]), values.pairs())
     problem = Problem(every, pools, rules, name=f"XLA's own plan: {own}", lifetimes=Lifetimes.HALF_OPEN)
     text = f"{unknown} values have no live range, and are needed throughout"
     return sound_as_read(problem), (text,) if unknown else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import gcd
 
 import numpy as np
@@ -44,16 +44,21 @@ class OwnPlan:
         return f"{sum(self.ends.values())} bytes"
 
 
-def tied(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> tuple[Sequence[Buffer], Constraints]:
-    """Return the buffers and the colocations between them. `place` says where in the file each is. Raises BadInput."""
-    found = tuple(_colocations(buffers, place))
+def tied(
+    buffers: Sequence[Buffer], place: Callable[[int], Place], pairs: Iterable[tuple[int, int]] = ()
+) -> tuple[Sequence[Buffer], Constraints]:
+    """Return the buffers and the colocations between them. `place` says where in the file each is. Raises BadInput.
+
+    `pairs`: numbers of buffers that stay as they lie to each other although they do not overlap at one time.
+    """
+    found = tuple(_colocations(buffers, place, pairs))
     if found and isinstance(buffers, BufferColumns):
         buffers = buffers.kept()
     return buffers, Constraints(colocations=found)
 
 
 class _Memory:
-    """Ranges of bytes, each with the buffer that needs it longest of those that have come so far."""
+    """Ranges of bytes, each with the use that needs it longest of those that have come so far."""
 
     def __init__(self) -> None:
         self._begin, self._owner = [0], [FREE]
@@ -66,26 +71,29 @@ class _Memory:
             self._owner.insert(k, self._owner[k - 1])
         return k
 
-    def take(self, low: int, high: int, buffer: int, end: array[int]) -> Iterator[int]:
-        """Give these bytes to the buffer, except where others end later; yield those that had them before."""
+    def take(self, low: int, high: int, use: int, end: array[int]) -> Iterator[int]:
+        """Give these bytes to the use, except where others end later; yield those that had them before."""
         first, last = self._cut(low), self._cut(high)
         begin, owner = list[int](), list[int]()
         for at, other in zip(self._begin[first:last], self._owner[first:last], strict=True):
             if other != FREE:
                 yield other
-            longest = other if other != FREE and end[other] > end[buffer] else buffer
+            longest = other if other != FREE and end[other] > end[use] else use
             if not owner or owner[-1] != longest:
                 begin.append(at)
                 owner.append(longest)
         self._begin[first:last], self._owner[first:last] = begin, owner
 
 
-def _colocations(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> Iterator[Colocation]:
+def _colocations(
+    buffers: Sequence[Buffer], place: Callable[[int], Place], pairs: Iterable[tuple[int, int]]
+) -> Iterator[Colocation]:
     """Return colocations that tie each buffer of such a group to its lowest. Raises BadInput.
 
-    Hints are the file's places, and each buffer has one interval and one pool. Buffers come in the order of time. All that need a byte
-    at one time are tied to each other, so that each new one only has to be tied to the one of them that is needed longest.
+    Hints are the file's places, and each buffer has one pool. Uses, one for each interval, come in the order of time. All that need a byte at one
+    time are tied to each other, so that each new one only has to be tied to the one of them that is needed longest.
     """
+    low, size, home, whose, start, end = _numbers(buffers)
     base: dict[int, int] = {}
 
     def root(i: int) -> int:
@@ -94,18 +102,25 @@ def _colocations(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> It
             i = base[i]
         return i
 
-    start, end, low, size, home = _numbers(buffers)
+    def unite(i: int, j: int) -> None:
+        tops = root(i), root(j)
+        if tops[0] != tops[1]:
+            lower, higher = sorted(tops, key=lambda k: (low[k], k))
+            base[higher] = lower
+
+    for i, j in pairs:
+        unite(i, j)
     memories = [_Memory() for _ in range(max(home, default=0) + 1)]
     left = 0
-    for i in _listed(np.argsort(np.frombuffer(start, np.int64), kind="stable")):
+    for use in _listed(np.argsort(np.frombuffer(start, np.int64), kind="stable")):
         tick("reading")
-        if not size[i] or start[i] == end[i]:
+        i = whose[use]
+        if not size[i] or start[use] == end[use]:
             continue
-        for j in memories[home[i]].take(low[i], low[i] + size[i], i, end):
-            left += end[j] > end[i]
-            if end[j] > start[i] and root(i) != root(j):
-                lower, higher = sorted((root(i), root(j)), key=lambda k: (low[k], k))
-                base[higher] = lower
+        for other in memories[home[i]].take(low[i], low[i] + size[i], use, end):
+            left += end[other] > end[use]
+            if end[other] > start[use]:
+                unite(i, whose[other])
         if left > MOST_SHARED:
             text = f"too many others are needed longer in the bytes of {quoted(buffers[i].id)}, and of those before it"
             raise bad_input(Code.TOO_LARGE, place(i), text)
@@ -117,20 +132,24 @@ def _colocations(buffers: Sequence[Buffer], place: Callable[[int], Place]) -> It
 
 
 def _numbers(buffers: Sequence[Buffer]) -> tuple[array[int], ...]:
-    """Return begin, end, place and size of each buffer, and the number of its memory. Buffers that are never needed begin and end at 0."""
+    """Return place, size and memory of each buffer; and of each use whose it is, its begin and its end. Those of buffers that are never needed are at 0."""
     if isinstance(buffers, BufferColumns):
         never = buffers.start == buffers.end
         begin, end = (np.where(never, 0, column) for column in (buffers.start, buffers.end))
         low = np.zeros_like(begin) if buffers.hints is None else np.maximum(buffers.hints, 0)
-        return tuple(map(_listed, (begin, end, low, buffers.size, np.zeros_like(begin))))
-    found = (array("q"), array("q"), array("Q"), array("Q"), array("q"))
+        return tuple(map(_listed, (low, buffers.size, np.zeros_like(begin), np.arange(len(begin)), begin, end)))
+    places, sizes, homes = array("Q"), array("Q"), array("q")
+    whose, begins, ends = (array("q") for _ in range(3))
     memories: dict[tuple[str, ...] | None, int] = {}
-    for buffer in buffers:
-        ((first, last),) = buffer.live or NEVER
-        row = first, last, buffer.hint or 0, buffer.size, memories.setdefault(buffer.pools, len(memories))
-        for column, number in zip(found, row, strict=True):
-            column.append(number)
-    return found
+    for i, buffer in enumerate(buffers):
+        places.append(buffer.hint or 0)
+        sizes.append(buffer.size)
+        homes.append(memories.setdefault(buffer.pools, len(memories)))
+        for first, last in buffer.live or NEVER:
+            whose.append(i)
+            begins.append(first)
+            ends.append(last)
+    return places, sizes, homes, whose, begins, ends
 
 
 def _listed(numbers: Ints) -> array[int]:

@@ -79,6 +79,58 @@ HloLiveRange (max 3):
     assert plan(problem).peak == 64 + 64 + 16
 
 
+LOOP = """\
+BufferAssignment:
+allocation 0: size 208, preallocated-temp:
+ value: <1 start @0> (size=64,offset=128): f32[16]{0}
+ value: <2 condition.1{1} (phi) @0> (size=64,offset=128): f32[16]{0}
+ value: <3 body.1{1} (phi) @0> (size=64,offset=128): f32[16]{0}
+ value: <4 small @0> (size=16,offset=128): f32[4]{0}
+ value: <5 large @0> (size=128,offset=0): f32[32]{0}
+ value: <6 next @0> (size=64,offset=128): f32[16]{0}
+ value: <7 while.1{1} (phi) @0> (size=64,offset=128): f32[16]{0}
+ value: <8 before @0> (size=16,offset=192): f32[4]{0}
+ value: <9 after @0> (size=16,offset=192): f32[4]{0}
+
+HloLiveRange (max 20):
+  BufferLiveRange:
+    start{}:0-2
+    condition.1{1}:2-3
+    body.1{1}:3-6
+    small{}:7-8
+    large{}:7-9
+    next{}:9-12
+    while.1{1}:12-14
+    before{}:0-1
+    after{}:16-18
+"""
+
+
+def test_what_a_loop_carries_stays_at_one_place_whatever_lies_there_in_between() -> None:
+    problem, _ = read_problem(LOOP.encode())
+    ties = {(tie.buffer, tie.base, tie.offset) for tie in problem.constraints.colocations}
+    carried = ("condition.1{1} (phi)", "body.1{1} (phi)", "next", "while.1{1} (phi)")
+    assert ties == {(name, "start", 0) for name in carried}
+    found = plan(problem)
+    offsets = {placement.id: placement.offset for placement in found.placements}
+    assert (found.peak, len({offsets[name] for name in ("start", *carried)})) == (192, 1)
+
+
+def test_branches_end_where_their_results_are_joined() -> None:
+    """The first branch ends before the second begins, and what joins both begins when both have ended."""
+    branches = LOOP.replace("condition.1{1} (phi)", "other").replace("body.1{1} (phi)", "third")
+    branches = branches.replace("condition.1{1}:2-3", "other{}:4-5").replace("body.1{1}:3-6", "third{}:6-6")
+    problem, _ = read_problem(branches.encode())
+    ties = {(tie.buffer, tie.base) for tie in problem.constraints.colocations}
+    assert ties == {(name, "start") for name in ("other", "third", "next", "while.1{1} (phi)")}
+
+
+def test_times_without_temporary_values_make_no_buffers() -> None:
+    text = "BufferAssignment:\nallocation 0: size 4, constant:\n value: <1 a @0> (size=4,offset=0): s32[]\n"
+    problem, _ = read_problem((text + "\nHloLiveRange (max 3):\n  BufferLiveRange:\n    a{}:1-2\n").encode())
+    assert (len(problem.buffers), problem.constraints.colocations) == (0, ())
+
+
 def test_without_live_ranges_each_allocation_is_a_buffer() -> None:
     problem, (warning,) = read_problem(ASSIGNMENT.encode(), name="module.cpu_after_optimizations-buffer-assignment.txt")
     assert [(buffer.size, buffer.kind) for buffer in problem.buffers] == [

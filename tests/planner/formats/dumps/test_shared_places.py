@@ -20,7 +20,7 @@ def place(number: int) -> Place:
     return "lines", number
 
 
-def by_pairs(buffers: list[Buffer]) -> list[Colocation]:
+def by_pairs(buffers: list[Buffer], pairs: list[tuple[int, int]]) -> list[Colocation]:
     """Return the same colocations, from every two buffers."""
     low = [buffer.hint or 0 for buffer in buffers]
     group = list(range(len(buffers)))
@@ -28,8 +28,9 @@ def by_pairs(buffers: list[Buffer]) -> list[Colocation]:
         a, b = buffers[i], buffers[j]
         assert a.live
         assert b.live
-        together = a.live[0][0] < b.live[0][1] and b.live[0][0] < a.live[0][1] and a.pools == b.pools
-        if together and low[i] < low[j] + b.size and low[j] < low[i] + a.size:
+        at_once = any(first < end and start < last for first, last in a.live for start, end in b.live)
+        meet = low[i] < low[j] + b.size and low[j] < low[i] + a.size
+        if (i, j) in pairs or (at_once and meet and a.pools == b.pools):
             group = [group[i] if each == group[j] else each for each in group]
     tops = {each: min((k for k in range(len(group)) if group[k] == each), key=lambda k: (low[k], k)) for each in group}
     return [
@@ -40,15 +41,18 @@ def by_pairs(buffers: list[Buffer]) -> list[Colocation]:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_buffers_that_overlap_at_a_common_time_are_tied(seed: int) -> None:
+def test_buffers_that_overlap_at_a_common_time_or_are_named_are_tied(seed: int) -> None:
     rng = random.Random(seed)
     buffers = []
     for i in range(rng.randint(1, 40)):
         start = rng.randrange(rng.choice([10, 40]))
-        live = ((start, start + rng.randint(1, rng.choice([3, 30]))),)
+        end = start + rng.randint(1, rng.choice([3, 30]))
+        again = end + rng.randint(1, 20)
+        live = ((start, end), (again, again + rng.randint(1, 3)))[: rng.choice([1, 1, 2])]
         pool = rng.choice(["a", "a", "b"])
         buffers.append(Buffer(i, rng.randint(1, 8), live=live, pools=(pool,), hint=rng.randrange(rng.choice([8, 80]))))
-    assert list(tied(buffers, place)[1].colocations) == by_pairs(buffers)
+    pairs = [(i, j) for i, j in combinations(range(len(buffers)), 2) if rng.random() < 0.02]
+    assert list(tied(buffers, place, pairs)[1].colocations) == by_pairs(buffers, pairs)
 
 
 def test_many_buffers_side_by_side_are_not_compared_with_each_other() -> None:
