@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.plan import Plan
 from ...model.problem import Problem
-from ..models.tflite.micro import UNPLANNED
+from ..models.tflite.given import UNPLANNED
 from ..models.tflite.model import read_model
 from ..models.tflite.write import offsets_of, scratch_offsets
 from .naming import PREFIX, memories, remark, require_prefix

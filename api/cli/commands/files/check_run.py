@@ -9,8 +9,9 @@ from typing import Any
 import planner
 from planner.formats.documents import Source
 from planner.formats.models.tflite.arena import Tail, estimated_tail, most_scratch
+from planner.formats.models.tflite.given import planned_offsets
 from planner.formats.models.tflite.interpreter import INSTALL, MicroRun, is_installed, run_micro
-from planner.formats.models.tflite.micro import micro_problem, planned_offsets
+from planner.formats.models.tflite.micro import micro_problem
 from planner.formats.models.tflite.model import Model, read_model
 from planner.formats.models.tflite.write import offsets_of, with_metadata
 from planner.formats.tables.endings import require_ending

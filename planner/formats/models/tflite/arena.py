@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from ....model.problem import Interval, Problem
 from .kernels import scratch_bytes
-from .micro import ALIGNMENT, SCRATCH
+from .micro import SCRATCH, is_placed
 from .model import Model, OperatorRow, SubgraphRow, TensorRow
+from .program import ALIGNMENT
 from .variables import Variables
 
 
@@ -97,7 +98,12 @@ def estimated_tail(model: Model, bits: int = 64) -> Tail:
     operators = [(each, operator) for each in model.subgraphs for operator in each.operators]
     main = model.subgraphs[0]
     ports = [main.tensors[i] for i in (*main.inputs, *main.outputs) if i >= 0]
-    variables = [tensor for each in model.subgraphs for tensor in each.tensors if tensor.is_variable]
+    variables = [
+        tensor
+        for s, each in enumerate(model.subgraphs)
+        for i, tensor in enumerate(each.tensors)
+        if tensor.is_variable and not is_placed(model, s, i)
+    ]
     pieces = sum(len(scratch_bytes(subgraph, operator)) for subgraph, operator in operators)
     names = [operator.custom or operator.code for _, operator in operators]
     parts = (

@@ -1,31 +1,28 @@
 """A model by TFLite Micro's rules: what its planner has to place, with the sizes and lifetimes that it counts.
 
-Variables lie in the arena's tail, constants in the file. Sizes are rounded up to 16 bytes. Every operator is a step, and so is the entry to
-each subgraph that an operator runs; the operator's own tensors are needed through all of these. A subgraph's inputs and outputs are copied,
-and needed from the subgraph's beginning to its end, or as long as they are used.
+Variables lie in the arena's tail, unless commands of an Ethos-U address them, and constants in the file. Sizes are rounded up to 16 bytes.
+Every operator is a step, and so is the entry to each subgraph that an operator runs; the operator's own tensors are needed through all of
+these. A subgraph's inputs and outputs are copied, and needed from the subgraph's beginning to its end, or as long as they are used.
 """
 
 from __future__ import annotations
 
-import struct
 from bisect import bisect_right
 
 from ....checks.report import bad_input, quoted
 from ....graph.running.sizes import MANY_USES, TIMES
 from ....model.deadline import PREPARING, tick
 from ....model.errors import Code
-from ....model.problem import Buffer, BufferId, Interval, Lifetimes, Pool, Problem
+from ....model.problem import Buffer, BufferId, Constraints, Interval, Lifetimes, Pool, Problem
+from .given import UNPLANNED, kept, planned_offsets
 from .kernels import scratch_bytes
 from .model import Model, OperatorRow, SubgraphRow, TensorRow, unique_names
+from .program import ALIGNMENT
 
-ALIGNMENT = 16
 MOST_STEPS = 1 << 17
 """The most steps of all subgraphs, counted as often as they are run."""
 MOST_NESTING = 64
 ARENA = "arena"
-METADATA = "OfflineMemoryAllocation"
-"""The name of a plan in a model."""
-UNPLANNED = -1
 NEVER = (0, 0)
 """For untouched tensors, which TFLite Micro still gives memory."""
 SCRATCH = "scratch"
@@ -35,43 +32,35 @@ SCRATCH = "scratch"
 def micro_problem(model: Model) -> Problem:
     """Return what TFLite Micro places in the head of its arena: tensors, and what its kernels need while they run, as far as known.
 
-    The places of a plan in the model are hints.
+    The places of a plan in the model are hints, and what has to be kept of them is tied together.
     """
     steps = _Steps(model)
     steps.run(0, ())
-    buffers = []
+    planned = {}
     offsets = planned_offsets(model) or ()
     given, back = (frozenset(numbers) for numbers in (model.subgraphs[0].inputs, model.subgraphs[0].outputs))
     for number, id_ in enumerate(tensor_ids(model)):
         s, i = place_of(model, number)
         tensor = model.subgraphs[s].tensors[i]
         if is_placed(model, s, i):
-            live = steps.live.get((s, i), [NEVER])
+            live = [steps.throughout()] if tensor.is_variable else steps.live.get((s, i), [NEVER])
             kind = "output" if s == 0 and i in back else "input" if s == 0 and i in given else None
             hint = offsets[number] if number < len(offsets) and offsets[number] > UNPLANNED else None
             size = placed_bytes(tensor, s, i)
-            buffers.append(Buffer(id_, size, ALIGNMENT, live=_merged(live), kind=kind, hint=hint))
+            planned[number] = Buffer(id_, size, ALIGNMENT, live=_merged(live), kind=kind, hint=hint)
+    rules = Constraints(colocations=kept(model, planned))
+    buffers = [*planned.values()]
     for (s, i, j), (size, live) in sorted(steps.scratch.items()):
         id_ = f"{steps.name_of(s, i)}.scratch{j}"
         buffers.append(Buffer(id_, _rounded(size), ALIGNMENT, live=_merged(live), kind=SCRATCH))
-    return Problem(tuple(buffers), (Pool(ARENA),), lifetimes=Lifetimes.INCLUSIVE, steps=tuple(steps.names))
-
-
-def planned_offsets(model: Model) -> tuple[int, ...] | None:
-    """Return the offsets in the model's metadata; None if it has none."""
-    row = next((row for row in model.metadata if row.name == METADATA), None)
-    if row is None:
-        return None
-    start, size = model.buffers[row.buffer]
-    numbers = struct.unpack_from(f"<{size // 4}i", model.data, start)
-    return numbers[3 : 3 + numbers[2]] if len(numbers) >= 3 and numbers[2] >= 0 else None
+    return Problem(tuple(buffers), (Pool(ARENA),), rules, lifetimes=Lifetimes.INCLUSIVE, steps=tuple(steps.names))
 
 
 def is_placed(model: Model, subgraph: int, number: int) -> bool:
     """True if TFLite Micro's planner places the tensor. Handles of resource variables lie where the kernel keeps them."""
-    tensor = model.subgraphs[subgraph].tensors[number]
-    is_outside = tensor.is_constant or tensor.is_variable or (subgraph, number) in model.handles
-    return not is_outside and tensor.elements > 0
+    tensor, place = model.subgraphs[subgraph].tensors[number], (subgraph, number)
+    is_in_tail = tensor.is_variable and place not in model.addressed
+    return not (tensor.is_constant or is_in_tail or place in model.handles) and tensor.elements > 0
 
 
 def placed_bytes(tensor: TensorRow, subgraph: int, number: int) -> int:
@@ -155,6 +144,10 @@ class _Steps:
         need(subgraph.outputs, start)
         for i, interval in span.items():
             self.live.setdefault((s, i), []).append(interval)
+
+    def throughout(self) -> Interval:
+        """Return the time of all steps."""
+        return 0, self._now + 1
 
     def _use(self, s: int, count: int) -> None:
         """Count tensors that are used, as often as their subgraph runs. Raises BadInput if there are too many."""

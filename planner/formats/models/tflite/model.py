@@ -19,6 +19,9 @@ VERSION = 3
 LEAST_TENSOR = 32
 """The file's bytes for each tensor or operator that it may have; real ones take at least half as many again, and mostly twice."""
 MAX_RANK = 32
+ETHOS_U = "ethos-u"
+"""The custom operator of a part of a model that Vela compiled. Its inputs are commands, weights, memory, fast memory, and then what the part reads."""
+_MEMORY, _FIRST_READ = 2, 4
 MAX_NAME = 200
 """Longer names are cut, since nothing depends on them."""
 
@@ -110,6 +113,20 @@ class Model:
             if operator.code == HANDLE
             for i in operator.outputs
         }
+
+    @cached_property
+    def addressed(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return, by subgraph and tensor, what commands address at a place within their operator's memory: that tensor, and the operator."""
+        found: dict[tuple[int, int], tuple[int, int]] = {}
+        for s, subgraph in enumerate(self.subgraphs):
+            for o, operator in enumerate(subgraph.operators):
+                memory = operator.inputs[_MEMORY] if len(operator.inputs) > _MEMORY else -1
+                if operator.custom != ETHOS_U or memory < 0:
+                    continue
+                for i in (*operator.inputs[_FIRST_READ:], *operator.outputs):
+                    if i >= 0 and not subgraph.tensors[i].is_constant and subgraph.tensors[i].elements:
+                        found.setdefault((s, i), (memory, o))
+        return found
 
 
 def read_model(data: bytes) -> Model:

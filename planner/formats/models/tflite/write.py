@@ -16,19 +16,10 @@ from ....model.plan import Plan
 from ....model.problem import BufferId, Problem
 from ....verifying.findings import FindingKind
 from ....verifying.verify import verify
-from .micro import (
-    ALIGNMENT,
-    ARENA,
-    METADATA,
-    SCRATCH,
-    UNPLANNED,
-    is_placed,
-    micro_problem,
-    place_of,
-    placed_bytes,
-    tensor_ids,
-)
+from .given import METADATA, UNPLANNED
+from .micro import ARENA, SCRATCH, is_placed, micro_problem, place_of, placed_bytes, tensor_ids
 from .model import IDENTIFIER, VERSION, Model, read_model
+from .program import ALIGNMENT
 
 MOST = (1 << 31) - 1
 _WORD, _LONG = struct.Struct("<I"), struct.Struct("<Q")
@@ -72,20 +63,24 @@ def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
         found.append((id_, placement.offset))
     if all(offset == UNPLANNED for _, offset in found):
         raise bad_input(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
-    _require_apart(model, plan)
+    _require_sound(model, plan)
     return found
 
 
-def _require_apart(model: Model, plan: Plan) -> None:
-    """Raise BadInput if tensors overlap that TFLite Micro needs at one time: it trusts the file."""
+_FAULTS = (FindingKind.OVERLAP, FindingKind.COLOCATION_BROKEN, FindingKind.MISSING_BUFFER)
+
+
+def _require_sound(model: Model, plan: Plan) -> None:
+    """Raise BadInput if tensors overlap that TFLite Micro needs at one time, or are not where a kernel finds them: it trusts the file."""
     problem = micro_problem(model)
     placed = {placement.id: placement for placement in plan.placements}
-    tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in placed)
-    places = tuple(replace(placed[each.id], pool=ARENA, size=each.size) for each in tensors)
-    if len({placed[each.id].pool for each in tensors}) > 1:
+    needed = placed.keys() | {id_ for tie in problem.constraints.colocations for id_ in (tie.buffer, tie.base)}
+    tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in needed)
+    places = tuple(replace(placed[each.id], pool=ARENA, size=each.size) for each in tensors if each.id in placed)
+    if len({placed[place.id].pool for place in places}) > 1:
         raise bad_input(Code.UNSUPPORTED, ("placements",), "TFLite Micro has one arena, the plan several pools")
     for finding in verify(replace(problem, buffers=tensors), replace(plan, placements=places)):
-        if finding.kind is FindingKind.OVERLAP:
+        if finding.kind in _FAULTS:
             text = f"{finding.message}: plan the model with --like tflm"
             raise bad_input(Code.CONTRADICTION, ("placements",), text)
 

@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.formats import read_problem
-from planner.formats.models.tflite.micro import METADATA, planned_offsets
+from planner.formats.models.tflite.given import METADATA, planned_offsets
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import offsets_of, write_into
 from planner.model.errors import BadInput
