@@ -176,6 +176,8 @@ class Job:
     has_plan: bool
     delivery: int | None
     """The current delivery to a worker elsewhere; None if workers look for jobs themselves."""
+    events: int
+    """The number of its last event so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ QUIET_SECONDS = 15.0
 async def follow(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
     """Stream the job's events: `state`, `incumbent`, `bound` and at last `done`, starting after `Last-Event-ID` or from the beginning."""
     job = await job_of(request, service, id)
-    after = last_seen(request)
+    after = min(last_seen(request), job.events)  # a number that is still to come would leave out the end
     if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):
         return Response(status_code=204)  # tells browsers not to come back
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -46,6 +46,7 @@ def last_seen(request: Request) -> int:
 
 
 async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[bytes, None]:
+    is_over = False
     with service.hub.watch(job.id) as happened:
         while True:
             happened.clear()
@@ -54,7 +55,7 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
             except StoreDamaged:
                 raise  # it cannot be told what comes after it
             except StoreUnavailable:
-                events = []  # it may come back, and the client can continue from its last event
+                events, is_over = [], False  # it may come back, and the client can continue from its last event
             for event in events:
                 yield written(event)
                 after = event.number
@@ -63,11 +64,19 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
             if service.closing.is_set():
                 yield b'event: closing\ndata: {"reason": "the service is stopping"}\nretry: 1000\n\n'
                 return
+            if is_over and not events:
+                return  # its last event is lost
             if not events and not await _woken(happened):
-                with contextlib.suppress(StoreUnavailable):
-                    if await asyncio.to_thread(service.store.job, job.id) is None:
-                        return
+                is_over = await _is_over(service, job.id)
                 yield b": still here\n\n"
+
+
+async def _is_over(service: Service, id_: str) -> bool:
+    """Return whether the job has ended or is gone; False if the store cannot be asked."""
+    with contextlib.suppress(StoreUnavailable):
+        job = await asyncio.to_thread(service.store.job, id_)
+        return job is None or job.state.is_final
+    return False
 
 
 async def _woken(happened: asyncio.Event) -> bool:

@@ -57,6 +57,7 @@ def job_of(row: Row[Any] | SimpleNamespace) -> Job:
         line=row.line,
         has_plan=row.has_plan,
         delivery=row.delivery,
+        events=row.events,
     )
 
 

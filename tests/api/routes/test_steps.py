@@ -96,7 +96,7 @@ class Away:
 
     def job(self, id_: str) -> SimpleNamespace:
         self._look()
-        return SimpleNamespace(id=id_)
+        return SimpleNamespace(id=id_, state=JobState.RUNNING)
 
     def events(self, id_: str, after: int) -> list[Event]:
         self._look()
@@ -120,6 +120,29 @@ def test_an_event_stream_outlives_a_lost_store(monkeypatch: pytest.MonkeyPatch) 
     still, *rest, done = asyncio.run(asyncio.wait_for(follow(), 120))
     assert {still, *rest} == {b": still here\n\n"}
     assert done.startswith(b"id: 1\nevent: done\n")
+
+
+class Silent:
+    """A store that has lost all events of a job, which ends after some looks."""
+
+    looks = 0
+
+    def events(self, _id: str, _after: int) -> list[Event]:
+        return []
+
+    def job(self, id_: str) -> SimpleNamespace:
+        self.looks += 1
+        return SimpleNamespace(id=id_, state=JobState.RUNNING if self.looks < 3 else JobState.SUCCEEDED)
+
+
+def test_an_event_stream_ends_with_its_job_though_the_last_event_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "QUIET_SECONDS", 0.001)
+
+    async def follow() -> list[bytes]:
+        job: Any = SimpleNamespace(id="a")
+        return [piece async for piece in events._stream(service(Silent()), job, 0)]
+
+    assert asyncio.run(asyncio.wait_for(follow(), 120)) == [b": still here\n\n"] * 3
 
 
 def test_a_lost_store_does_not_end_a_batch() -> None:

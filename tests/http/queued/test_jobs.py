@@ -98,6 +98,20 @@ def test_a_stream_continues_after_the_last_event_heard(service: Served) -> None:
         assert found["code"] == "invalid_header"
 
 
+def test_a_stream_from_beyond_the_last_event_ends_with_the_job(service: Served) -> None:
+    job = post_job(service, SLOW, f"{SLOW_QUERY}&seed=19")
+    until_there_is_a_plan(service, job)
+    beyond = {"Last-Event-ID": "4000"}
+    with service.client.stream("GET", job["links"]["events"], headers=beyond) as response:
+        service.client.delete(job["links"]["self"])
+        end, heard = time.monotonic() + SECONDS, []
+        for line in response.iter_lines():
+            heard.append(line)
+            assert time.monotonic() < end
+    assert "event: done" in heard
+    assert service.client.get(job["links"]["events"], headers=beyond).status_code == 204
+
+
 def test_a_client_that_prefers_not_to_wait_gets_a_job(service: Served) -> None:
     response = service.plan(THREE, "?seed=13", Prefer="respond-async")
     assert (response.status_code, response.headers["preference-applied"]) == (202, "respond-async")
