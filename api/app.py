@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.model.versions import MEMPLAN
 
-from .errors import HttpCode, Refusal, too_busy
+from .errors import HttpCode, Refusal
 from .jobs.processes.pool import CalledOff, WorkerDied, WorkerFault
 from .jobs.requests.options import wrong_options
 from .process import logs
@@ -30,7 +30,7 @@ from .process.memory_budget import Shares, reader_processes, share_out, solver_p
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies, write
 from .routes.http.guard import OPEN_PATHS, Guard, Origins
-from .routes.http.sending import answer
+from .routes.http.sending import answer, refusal_of
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components
 from .routes.pages import page, reference, site
@@ -38,7 +38,7 @@ from .routes.plans import NotYet
 from .routes.queued import batches, events, jobs
 from .service import Service
 from .settings import Settings, WrongSettings, read_settings
-from .store import StoreDamaged, StoreUnavailable
+from .store import StoreUnavailable
 
 SUMMARY = "Plans memory ahead of time: an address for every buffer, the smallest peak, and a proven lower bound."
 BEARER = {
@@ -175,8 +175,7 @@ def _without_traceback(handler: Handler) -> Handler:
 
 
 async def _on_refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return answer(error)
+    return answer(refusal_of(error))
 
 
 async def _on_not_yet(_: Request, error: Exception) -> Response:
@@ -207,35 +206,11 @@ async def _on_invalid(_: Request, error: Exception) -> Response:
     return answer(wrong_options(error.errors()))
 
 
-async def _on_memory(_: Request, error: Exception) -> Response:
-    return answer(too_busy("there is no memory left for this; try again later"))
-
-
-async def _on_store(_: Request, error: Exception) -> Response:
-    if isinstance(error, StoreDamaged):
-        return answer(Refusal(503, HttpCode.STORE_DAMAGED, str(error)))
-    return answer(Refusal(503, HttpCode.STORE_UNAVAILABLE, str(error), headers={"Retry-After": "5"}))
-
-
-async def _on_death(_: Request, error: Exception) -> Response:
-    text = f"the process that worked on this is gone: {error}"
-    return answer(Refusal(503, HttpCode.WORKER_DIED, text, headers={"Retry-After": "5"}))
-
-
-async def _on_fault(_: Request, error: Exception) -> Response:
-    return answer(Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged"))
-
-
 HANDLERS: dict[type[Exception], Handler] = {
-    Refusal: _on_refusal,
     NotYet: _on_not_yet,
     HTTPException: _on_http,
     RequestValidationError: _on_invalid,
-    MemoryError: _on_memory,
-    StoreUnavailable: _on_store,
-    WorkerDied: _on_death,
-    CalledOff: _on_death,
-    WorkerFault: _on_fault,
+    **dict.fromkeys((Refusal, MemoryError, StoreUnavailable, WorkerDied, CalledOff, WorkerFault), _on_refusal),
 }
 
 

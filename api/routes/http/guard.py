@@ -23,7 +23,7 @@ from ...process.metrics import Metrics
 from ...settings import LOOPBACK_NAMES, Settings, is_loopback
 from ...store.records import ANYBODY
 from .body import Bodies
-from .sending import Sender, answer
+from .sending import Sender, answer, refusal_of
 
 PROBES = ("/healthz", "/readyz")
 OPEN_PATHS = (*PROBES, "/", "/docs")
@@ -84,16 +84,15 @@ class Guard:
                 await self._app(scope, sender.receive, sender)
         except Refusal as refusal:
             await answer(refusal)(scope, receive, sender)
-        except MemoryError:
+        except MemoryError as error:
             if sender.status:
                 raise
-            await answer(too_busy("there is no memory left for this; try again later"))(scope, receive, sender)
-        except Exception:
+            await answer(refusal_of(error))(scope, receive, sender)
+        except Exception as error:
             log.exception("fault while answering", path=scope["path"][:200], method=scope["method"][:20])
             if sender.status:
                 raise  # half an answer is sent; only the connection can be ended
-            fault = Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
-            await answer(fault)(scope, receive, sender)
+            await answer(refusal_of(error))(scope, receive, sender)
         finally:
             sender.close()
             self._note(scope, sender.status, time.perf_counter() - begun)

@@ -13,9 +13,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from ...errors import CONTENT_TYPE, Refusal
+from ...errors import CONTENT_TYPE, HttpCode, Refusal, too_busy
+from ...jobs.processes.pool import CalledOff, WorkerDied
 from ...service import Service
-from ...store import Store, StoreUnavailable
+from ...store import Store, StoreDamaged, StoreUnavailable
 from ...store.protocol import checksum
 from .body import Bodies, Body
 
@@ -217,6 +218,24 @@ async def loaded(bodies: Bodies, pieces: AsyncGenerator[bytes, None]) -> Body:
     async for piece in pieces:
         body.add(piece)
     return body
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Return what a client is told of an error. What is neither expected nor of a worker is a fault, to be logged where it is caught."""
+    match error:
+        case Refusal():
+            return error
+        case StoreDamaged():
+            return Refusal(503, HttpCode.STORE_DAMAGED, str(error))
+        case StoreUnavailable():
+            return Refusal(503, HttpCode.STORE_UNAVAILABLE, str(error), headers={"Retry-After": "5"})
+        case MemoryError():
+            return too_busy("there is no memory left for this; try again later")
+        case WorkerDied() | CalledOff():
+            text = f"the process that worked on this is gone: {error}"
+            return Refusal(503, HttpCode.WORKER_DIED, text, headers={"Retry-After": "5"})
+        case _:
+            return Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
 
 
 def answer(refusal: Refusal) -> Response:
