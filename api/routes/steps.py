@@ -17,6 +17,7 @@ from planner.model.errors import Code, Finding
 
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
+from ..jobs.processes.messages import as_failure
 from ..jobs.requests.endpoints import PLANS, Endpoint, RequestOptions
 from ..service import Service
 from ..settings import Settings
@@ -142,16 +143,19 @@ async def enqueue(
     *,
     once: Once | None = None,
     answer: StoredPlan | None = None,
+    failure: Refusal | None = None,
     urgent: bool = False,
     batch: str | None = None,
     line: int | None = None,
 ) -> Added:
-    """Queue a job for it. Raises Refusal if there are too many already."""
+    """Queue a job for it; one with an answer has already succeeded, one with a failure has failed. Raises Refusal, for example if there are too many already."""
     is_for_cluster = batch is not None and service.settings.cluster is not None
     new = NewJob(order.owner, order.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
-    limits = limits_of(service.settings)
+    why = None if failure is None else as_failure(failure)
     try:
-        added = await asyncio.to_thread(service.store.add, new, order.body, limits, once, answer)
+        added = await asyncio.to_thread(
+            service.store.add, new, order.body, limits_of(service.settings), once, answer, why
+        )
     except QueueFull as full:
         headers = {"Retry-After": str(BUSY_SECONDS)}
         raise Refusal(429, HttpCode.QUEUE_FULL, f"{full}; try again later", headers=headers) from None
@@ -160,7 +164,7 @@ async def enqueue(
     except KeyReused:
         text = "the Idempotency-Key was used for another request before"
         raise Refusal(422, HttpCode.KEY_REUSED, text) from None
-    if added.is_new and answer is None:
+    if added.is_new and not added.job.state.is_final:
         service.dispatcher.wake()
     return added
 

@@ -20,6 +20,7 @@ import httpx
 import uvicorn
 
 from api.app import Application, create_app
+from api.cli.commands.service import server_config
 from api.settings import Settings
 from planner.formats import write_problem
 from planner.generate import Request, generate
@@ -123,8 +124,9 @@ def serving(folder: Path, **variables: str) -> Iterator[Served]:
 @contextmanager
 def running_inside(folder: Path, **settings: Any) -> Iterator[tuple[httpx.Client, Application]]:
     """Run a service in this process, so that tests can look at its objects and replace them; its workers are forked."""
-    app = create_app(Settings(data_dir=folder, workers=1, readers=1, **settings))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
+    given = Settings(data_dir=folder, port=0, workers=1, readers=1, **settings)
+    app = create_app(given)
+    server = uvicorn.Server(server_config(app, given))
     thread = threading.Thread(target=server.run)
     with forking_workers():
         thread.start()

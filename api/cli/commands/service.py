@@ -113,7 +113,7 @@ def _serve(settings: Settings) -> ExitCode:
                     say(f"memplan is served at http://{shown}:{port}" + "   Ctrl-C ends it" * is_terminal(sys.stderr))
 
     application = create_app(settings)
-    server = Server(_config(application, settings))
+    server = Server(server_config(application, settings))
     listening = listening_socket(settings)
     for number in (signal.SIGINT, signal.SIGTERM):
         # The server sends itself the signal that ended it once more when all is done; by then there is nothing left to end.
@@ -125,7 +125,8 @@ def _serve(settings: Settings) -> ExitCode:
     return ExitCode.OK if server.started else ExitCode.BAD_INPUT
 
 
-def _config(application: Application, settings: Settings) -> uvicorn.Config:
+def server_config(application: Application, settings: Settings) -> uvicorn.Config:
+    """Return how the server runs the application."""
     import uvicorn
 
     from ...routes.http.connections import Lines, lines_at_most

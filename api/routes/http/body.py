@@ -113,12 +113,17 @@ async def read_body(request: Request, settings: Settings) -> Body:
     except TimeoutError:
         raise too_slow(settings) from None
     except ClientDisconnect:
-        raise Refusal(400, HttpCode.TOO_SLOW, "the client went away before its request was complete") from None
+        raise went_away() from None
 
 
 def too_slow(settings: Settings) -> Refusal:
     text = f"the body did not arrive within {settings.body_seconds:g} seconds"
     return Refusal(408, HttpCode.TOO_SLOW, text, headers={"Connection": "close"})
+
+
+def went_away() -> Refusal:
+    """Return the refusal of a request whose client is gone, which nobody receives."""
+    return Refusal(400, HttpCode.TOO_SLOW, "the client went away before its request was complete")
 
 
 def require_type(request: Request, *allowed: str) -> str:

@@ -98,6 +98,7 @@ class Line(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > self._lines.most:
             self._make_room()
+        self.app_state = {**self.app_state, "has_left": transport.is_closing}
         self._expect(transport)
         read_at_most(transport, BYTES_AT_ONCE)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
+import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
@@ -16,18 +18,18 @@ from planner.model.errors import Code
 
 from ...errors import HttpCode, Refusal, too_large
 from ...jobs.attempt import MOST_DEATHS
-from ...jobs.processes.messages import as_failure
-from ...jobs.processes.pool import WorkerDied, WorkerFault
+from ...jobs.processes.pool import WorkerDied
 from ...jobs.requests.endpoints import RequestOptions
 from ...jobs.requests.options import as_document, options_of
 from ...process.garbage import forget_frames
 from ...service import Service
 from ...settings import Settings
-from ...store import BatchEnded, StoreUnavailable
-from ...store.records import About, NewJob, Once
-from ..http.body import Bodies, Body, too_slow
+from ...store import StoreDamaged, StoreUnavailable
+from ...store.records import About, Once
+from ..http.body import Bodies, Body, too_slow, went_away
 from ..http.parameters import once_of
-from ..steps import Order, Received, batch_ended, enqueue, fingerprint_of, limits_of, look_up, understand
+from ..http.sending import refusal_of, until_gone
+from ..steps import Order, Received, enqueue, fingerprint_of, look_up, understand
 
 LINES_AT_A_TIME = 2
 """The lines read and queued side by side; the next is taken from the client when one of them is stored."""
@@ -36,13 +38,39 @@ MOST_REFUSED = 1000
 BLANK = 1 << 14
 """The most empty lines."""
 AGAIN_SECONDS = 0.5
-"""The delay before a job without room is queued again."""
+"""The delay before a line that could not be stored is tried again."""
+STORE_SECONDS = 60.0
+"""How long a batch bears a store that does not answer."""
 UNREAD = About("", "", None, 0, {}, (), None)
 """The description of a refused line."""
 
+log = structlog.get_logger("memplan.http")
+
+
+class Patience:
+    """With a store that does not answer but may be back before long."""
+
+    def __init__(self) -> None:
+        self._lost: float | None = None
+        """When it was first found not to answer, on time.monotonic()."""
+
+    def bear(self, error: StoreUnavailable) -> None:
+        """Raise the error if it has lasted too long, or will last: damage does not pass."""
+        self._lost = self._lost or time.monotonic()
+        if isinstance(error, StoreDamaged) or time.monotonic() - self._lost >= STORE_SECONDS:
+            raise error
+
+    def renew(self) -> None:
+        """The store has answered."""
+        self._lost = None
+
 
 class BatchIntake:
-    """One request's lines. What has been stored stays, whatever becomes of the request."""
+    """One request's lines. What has been stored stays, whatever becomes of the request.
+
+    What is wrong with a line is the failure of its job. Whatever else keeps a line from being stored ends the batch, and `_store` says what is waited for
+    instead. Before the first line is stored the client knows nothing of the batch, so the same is its answer, and nothing is waited for.
+    """
 
     def __init__(
         self,
@@ -55,27 +83,52 @@ class BatchIntake:
     ) -> None:
         self._request, self._service, self._batch = request, service, batch
         self._format, self._options, self._key = format_, options, key
-        self.taken = 0
-        self.is_over = False
-        """True if everything is stored that will be."""
+        self._owner: str = request.state.owner
+        self._has_left: Callable[[], bool] = getattr(request.state, "has_left", lambda: False)
+        self._lines = lines_of(request, service.settings)
+        self._taken = self._refused = 0
+        self._entering: set[asyncio.Task[None]] = set()
+        self._is_known = False
+        """True if the client may know of the batch."""
+        self._has_all = False
+        """True if no further line is taken."""
+        self._gone = asyncio.Event()
+        """Set if nobody waits for the answer any more."""
         self.refusal: Refusal | None = None
         """Why it ended before its end."""
-        self._refused = 0
-        self._window = asyncio.Semaphore(LINES_AT_A_TIME)
-        self._entering: set[asyncio.Task[None]] = set()
-        self._begun = asyncio.Event()
-        self._gone = asyncio.Event()
-        self._work = asyncio.create_task(self._run())
 
-    async def begun(self) -> None:
-        """Wait until a first line is stored, so that a client that learns the batch's name can use it. Raises Refusal if there is none."""
+    @property
+    def is_over(self) -> bool:
+        """True if everything is stored that will be."""
+        return self._has_all and all(entering.done() for entering in self._entering)
+
+    async def begin(self) -> None:
+        """Store the first line, so that a client that learns the batch's name can use it. Raises what the client is told instead if that fails."""
         try:
-            await self._begun.wait()
-        finally:
-            if not self._begun.is_set():
-                self.stop()
-        if not self.taken:
-            raise self.refusal or Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
+            line = await anext(self._lines, None)
+        except ClientDisconnect:
+            raise went_away() from None
+        if line is None:
+            raise Refusal(422, Code.INVALID_VALUE, "the batch has no problem in it")
+        try:
+            await self._enter(self._number(), line)
+        except Refusal as refusal:
+            if refusal.code is not HttpCode.KEY_REUSED:
+                raise
+            self._end(refusal)  # of a batch that is there, so its answers are sent
+        self._is_known = True
+
+    async def take(self) -> None:
+        """Take the other lines, then listen until the client goes away."""
+        try:
+            await self._take_lines()
+        except ClientDisconnect:
+            pass
+        except Exception as error:  # noqa: BLE001 - it ends the batch, whatever it is
+            self._end(error)
+        self._has_all = True
+        await until_gone(self._request.receive)
+        self._gone.set()
 
     async def receive(self) -> Message:
         """Receive only the client's disconnection: everything else that it sends is taken here."""
@@ -83,73 +136,46 @@ class BatchIntake:
         return {"type": "http.disconnect"}
 
     def stop(self) -> None:
-        """Take no more."""
-        self._work.cancel()
+        """Wait for nothing more."""
+        self._gone.set()
 
-    async def _run(self) -> None:
-        owner, settings = self._request.state.owner, self._service.settings
+    async def _take_lines(self) -> None:
+        while self.refusal is None and (line := await anext(self._lines, None)) is not None:
+            if self._taken >= self._service.settings.max_batch:
+                raise too_large(
+                    f"the batch has too many lines; at most {self._service.settings.max_batch} problems are taken"
+                )
+            self._entering.add(self._service.spawn(self._enter_or_end(self._number(), line)))
+            del line
+            while len(self._entering) >= LINES_AT_A_TIME:
+                _, self._entering = await asyncio.wait(self._entering, return_when=asyncio.FIRST_COMPLETED)
+
+    def _number(self) -> int:
+        """Count a line, and return its number."""
+        self._taken += 1
+        return self._taken - 1
+
+    async def _enter_or_end(self, number: int, line: Body) -> None:
         try:
-            async for line in lines_of(self._request, settings):
-                if self.taken >= settings.max_batch:
-                    raise too_large(f"the batch has too many lines; at most {settings.max_batch} problems are taken")
-                await self._window.acquire()
-                if self.refusal is not None:
-                    break
-                entering = self._service.spawn(self._enter(owner, self.taken, line))
-                del line
-                self._entering.add(entering)
-                entering.add_done_callback(self._entered)
-                self.taken += 1
-        except ClientDisconnect:
-            self._gone.set()
-            self._begun.set()
-        except Refusal as refusal:
-            self.refusal = self.refusal or refusal
-        finally:
-            if self._entering:
-                await asyncio.wait(self._entering)
-            self.is_over = True
-            self._begun.set()
-        if not self.taken:
-            return  # it is refused; the code that answers takes what the client still sends
-        while not self._gone.is_set():
-            if (await self._request.receive())["type"] == "http.disconnect":
-                self._gone.set()
+            await self._enter(number, line)
+        except Exception as error:  # noqa: BLE001 - it ends the batch, whatever it is
+            self._end(error)
 
-    def _entered(self, entering: asyncio.Task[None]) -> None:
-        self._entering.discard(entering)
-        self._window.release()
-        self._begun.set()
-
-    async def _enter(self, owner: str, number: int, line: bytes | bytearray) -> None:
-        """Make a line into a job, already failed if the line is unusable."""
-        service, refusal, once = self._service, None, None
+    async def _enter(self, number: int, line: Body) -> None:
+        """Make a line into a job, already failed if the line is unusable. Raises why it cannot be stored."""
+        got = await fingerprint_of(self._service, self._owner, line, self._format, JSON, self._options)
+        failure: Refusal | None = None
         try:
-            got = await fingerprint_of(service, owner, line, self._format, JSON, self._options)
-            once = self._once(number, got.fingerprint)
             order = await self._understood(got)
-            while True:
-                try:
-                    kept = await look_up(service, order)
-                    await enqueue(service, order, once=once, answer=kept, batch=self._batch, line=number)
-                except (Refusal, StoreUnavailable) as error:
-                    if isinstance(error, Refusal) and error.code is not HttpCode.QUEUE_FULL:
-                        raise
-                    if not await self._wait():
-                        return
-                else:
-                    return
-        except Refusal as error:
-            forget_frames(error)
-            refusal = error
-        except (WorkerDied, WorkerFault) as error:
-            forget_frames(error)
-            text = f"this line could not be carried out: {type(error).__name__}"
-            refusal = Refusal(503, HttpCode.WORKER_DIED, text)
-        if refusal.code in (HttpCode.KEY_REUSED, HttpCode.BATCH_ENDED):
-            self.refusal = self.refusal or refusal
-            return
-        await self._note(owner, number, refusal, once)
+        except Exception as error:  # noqa: BLE001 - it is of this line alone, whatever it is
+            failure = _seen(error)
+            about = replace(UNREAD, options=as_document(options_of(self._options), {}))
+            order = Order(self._owner, b"", about, got.fingerprint)
+            self._refused += 1
+            if self._refused >= MOST_REFUSED:
+                text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
+                self._end(Refusal(422, Code.INVALID_VALUE, text))
+        await self._store(number, order, failure)
 
     async def _understood(self, got: Received) -> Order:
         """Read it. Readers may be killed through no fault of what they read; only what kills several in turn is refused."""
@@ -158,39 +184,57 @@ class BatchIntake:
                 return await understand(self._service, got)
         return await understand(self._service, got)
 
-    async def _note(self, owner: str, number: int, refusal: Refusal, once: Once | None) -> None:
-        """Record that a line is refused, so that a returning client learns of it."""
-        self._refused += 1
-        if self._refused >= MOST_REFUSED:
-            text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
-            self.refusal = self.refusal or Refusal(422, Code.INVALID_VALUE, text)
-        store, limits = self._service.store, limits_of(self._service.settings)
-        about = replace(UNREAD, options=as_document(options_of(self._options), {}))
-        new = NewJob(owner, about, batch=self._batch, line=number)
+    async def _store(self, number: int, order: Order, failure: Refusal | None) -> None:
+        """Add the job. A line waits for room for as long as its client does, and for the store while that may be back before long; a first line does not."""
+        if not self._is_known and self._has_left():
+            raise went_away()
+        once, patience = self._once(number, order.fingerprint), Patience()
         while True:
             try:
-                await asyncio.to_thread(store.add, new, b"", limits, once, None, as_failure(refusal))
-            except BatchEnded:
-                self.refusal = self.refusal or batch_ended()
-                return
-            except StoreUnavailable:
-                if not await self._wait():
-                    return
+                kept = await look_up(self._service, order) if failure is None else None
+                await enqueue(
+                    self._service, order, once=once, answer=kept, failure=failure, batch=self._batch, line=number
+                )
+            except Refusal as refusal:
+                if not self._is_known or refusal.code is not HttpCode.QUEUE_FULL:
+                    raise
+                patience.renew()
+            except StoreUnavailable as error:
+                if not self._is_known:
+                    raise
+                patience.bear(error)
             else:
                 return
+            await self._pause()
 
-    async def _wait(self) -> bool:
-        """Wait a moment; False: the service stops."""
-        try:
+    async def _pause(self) -> None:
+        """Wait a moment. Raises Refusal if the service stops, or nobody waits for the answer any more."""
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(AGAIN_SECONDS):
                 await self._service.closing.wait()
-        except TimeoutError:
-            return True
-        return False
+        if self._service.closing.is_set():
+            raise Refusal(503, HttpCode.STOPPING, "the service is stopping")
+        if self._gone.is_set() or self._has_left():
+            self._gone.set()
+            raise went_away()
+
+    def _end(self, error: Exception) -> None:
+        """Take no more. The first reason is told."""
+        found = _seen(error)
+        self.refusal = self.refusal or found
 
     def _once(self, number: int, fingerprint: str) -> Once | None:
         mine = None if self._key is None else f"{hashlib.sha256(self._key.encode()).hexdigest()}#{number}"
         return once_of(mine, "/v1/batches", fingerprint)
+
+
+def _seen(error: Exception) -> Refusal:
+    """Return what a client is told of it. Faults are logged."""
+    found = refusal_of(error)
+    if found.code is HttpCode.INTERNAL:
+        log.error("fault in a batch", exc_info=error)
+    forget_frames(error)
+    return found
 
 
 async def lines_of(request: Request, settings: Settings) -> AsyncGenerator[Body, None]:

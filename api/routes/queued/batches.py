@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import hashlib
 import json
-from collections.abc import AsyncGenerator
-from typing import Annotated, Any
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -23,13 +24,15 @@ from ...store.records import NONE_ENDED, Ended, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
-from ..http.sending import Following, plan_in_pieces
+from ..http.sending import Following, plan_in_pieces, refusal_of
 from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY, ENDED_BATCH_ANSWERS
 from ..steps import batch_ended, failure_of
-from .batch_intake import BatchIntake
+from .batch_intake import BatchIntake, Patience
+from .events import QUIET_SECONDS
 from .jobs import ID
 
 router = APIRouter(tags=["jobs"])
+Result = TypeVar("Result")
 LOOK_SECONDS = 0.1
 MOST_LOOK_SECONDS = 1.0
 """The greatest interval at which the store is asked for ended jobs, reached if none has ended lately."""
@@ -58,9 +61,8 @@ async def add(
     service.open_stream(owner)
     intake = BatchIntake(request, service, batch, format_, options, idempotency_key)
     try:
-        await intake.begun()
+        await intake.begin()
     except BaseException:
-        intake.stop()
         service.close_stream(owner)
         raise
     return BatchAnswer(service, owner, batch, set(), intake)
@@ -137,17 +139,22 @@ class BatchAnswer(Following):
         if self._intake is None:
             await super().__call__(scope, receive, send)
             return
+        taking = asyncio.create_task(self._intake.take())
         try:
             await super().__call__(scope, self._intake.receive, send)
         finally:
             self._intake.stop()
+            taking.cancel()
+            await asyncio.wait((taking,))
 
 
 async def _lines(ended: _Ended, known: set[int]) -> AsyncGenerator[bytes, None]:
     """Yield the batch's name, then its answers, and finally that these are all. Without that last line there are more."""
     yield json.dumps({"batch": ended.batch}).encode("ascii") + b"\n"
     async for job in ended.jobs():
-        if job.line is not None and job.line not in known:
+        if job is None:
+            yield b" "  # before the next line, where JSON may have one
+        elif job.line is not None and job.line not in known:
             known.add(job.line)
             async for piece in _written(ended.service, job):
                 yield piece
@@ -167,16 +174,21 @@ class _Ended:
         self.batch, self.intake = batch, intake
         self.count: int | None = None
         """How many jobs there are, once all have ended."""
+        self._patience = Patience()
 
-    async def jobs(self) -> AsyncGenerator[Job, None]:
-        """Yield them in the order in which they end. A few come twice, since all are looked at once more in the end."""
-        after, seconds, count = NONE_ENDED, LOOK_SECONDS, None
+    async def jobs(self) -> AsyncGenerator[Job | None, None]:
+        """Yield them in the order in which they end, and None now and then if none does. A few come twice, since all are looked at once more in the end.
+
+        Raises StoreUnavailable.
+        """
+        after, seconds, count, told = NONE_ENDED, LOOK_SECONDS, None, time.monotonic()
         while True:
-            found = await self._found(after)
+            found = await self._asked(self.service.store.ended, after)
             for job in found or ():
                 assert job.finished is not None
                 after = (job.finished, job.id)
                 yield job
+                told = time.monotonic()
             if found:
                 seconds = LOOK_SECONDS
                 continue
@@ -193,23 +205,26 @@ class _Ended:
                 async with asyncio.timeout(seconds):
                     await self.service.closing.wait()
             seconds = min(seconds * 1.5, MOST_LOOK_SECONDS)
-
-    async def _found(self, after: Ended) -> list[Job] | None:
-        """Return the next ones; None if the store cannot be asked."""
-        try:
-            return await asyncio.to_thread(self.service.store.ended, self._owner, self.batch, after)
-        except StoreUnavailable:
-            return None
+            if time.monotonic() - told > QUIET_SECONDS:
+                yield None
+                told = time.monotonic()
 
     async def _count_if_over(self) -> int | None:
         """Return how many jobs there are if all have ended; None if some have not, or the store cannot be asked."""
         if self.intake is not None and not self.intake.is_over:
             return None
-        with contextlib.suppress(StoreUnavailable):
-            count, left = await asyncio.to_thread(self.service.store.batch_counts, self._owner, self.batch)
-            if not left:
-                return count
-        return None
+        count, left = await self._asked(self.service.store.batch_counts) or (0, 1)
+        return None if left else count
+
+    async def _asked(self, look: Callable[..., Result], *place: Ended) -> Result | None:
+        """Return what the store has of the batch; None if it cannot be asked. Raises StoreUnavailable if that lasts."""
+        try:
+            found = await asyncio.to_thread(look, self._owner, self.batch, *place)
+        except StoreUnavailable as error:
+            self._patience.bear(error)
+            return None
+        self._patience.renew()
+        return found
 
 
 async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
@@ -226,7 +241,7 @@ async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:
             pieces = plan_in_pieces(service.store, job.id, head.size)
             piece = await anext(pieces, None)
     except StoreDamaged as damaged:
-        answer["error"] = _document(Refusal(503, HttpCode.STORE_DAMAGED, str(damaged)))
+        answer["error"] = _document(refusal_of(damaged))
     if piece is None:
         yield json.dumps({**answer, "plan": None}, allow_nan=False).encode("ascii") + b"\n"
         return

@@ -12,8 +12,8 @@ import pytest
 
 from api.jobs.hub import Hub
 from api.routes import steps
-from api.routes.queued import batches, events
-from api.store import StoreUnavailable
+from api.routes.queued import batch_intake, batches, events
+from api.store import StoreDamaged, StoreUnavailable
 from api.store.records import Event, EventKind, Job, JobState
 
 
@@ -154,3 +154,36 @@ def test_a_lost_store_does_not_end_a_batch() -> None:
     name, last = asyncio.run(asyncio.wait_for(follow(), 120))
     assert (json.loads(name), json.loads(last)) == ({"batch": "b"}, {"batch": "b", "problems": 1})
     assert store.turn == 3, "it looks for a last time once more"
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("gone"), StoreDamaged("changed")])
+def test_an_answer_to_a_batch_ends_where_the_store_is_lost_for_long_or_damaged(
+    monkeypatch: pytest.MonkeyPatch, error: StoreUnavailable
+) -> None:
+    if not isinstance(error, StoreDamaged):
+        monkeypatch.setattr(batch_intake, "STORE_SECONDS", 0.0)
+
+    def lost(*_: object) -> list[Job]:
+        raise error
+
+    async def follow() -> list[bytes]:
+        made = service(SimpleNamespace(ended=lost))
+        return [piece async for piece in batches._lines(batches._Ended(made, "me", "b", None), set())]
+
+    with pytest.raises(StoreUnavailable, match=str(error)):
+        asyncio.run(asyncio.wait_for(follow(), 120))
+
+
+def test_a_quiet_answer_to_a_batch_has_blanks_before_its_next_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise no proxy would know that it goes on, and the service not that its client is gone."""
+    monkeypatch.setattr(batches, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(batches, "LOOK_SECONDS", 0.001)
+    counts = iter([(1, 1), (1, 1), (1, 0)])
+
+    async def follow() -> list[bytes]:
+        store = SimpleNamespace(ended=lambda *_: [], batch_counts=lambda *_: next(counts))
+        return [piece async for piece in batches._lines(batches._Ended(service(store), "me", "b", None), set())]
+
+    name, *blanks, last = asyncio.run(asyncio.wait_for(follow(), 120))
+    assert blanks == [b" ", b" "]
+    assert json.loads(b"".join((*blanks, last))) == json.loads(name) | {"problems": 1}

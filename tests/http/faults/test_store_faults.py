@@ -20,6 +20,7 @@ from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal, se
 from tests.running.disks import mount, mounted
 
 SMALL, LARGE = 6 << 20, 64 << 20
+LINES = {"Content-Type": "application/x-ndjson"}
 FILLING = json.dumps(THREE).encode() + b" " * 500_000
 
 
@@ -87,6 +88,8 @@ def test_a_removed_database_refuses_jobs_until_it_is_back(
         put_back = take(folder)
         found = refusal(service.client.post("/v1/jobs", content=json.dumps(THREE), headers=JSON))
         assert (found["status"], found["code"]) == (503, "store_unavailable")
+        batch = service.client.post("/v1/batches", content=json.dumps(THREE), headers=LINES)
+        assert (refusal(batch)["code"], batch.headers["retry-after"]) == ("store_unavailable", "5")
         assert refusal(service.client.get("/readyz"))["code"] == "not_ready"
         assert service.client.get("/healthz").status_code == 200
         put_back()
@@ -180,7 +183,7 @@ def test_what_a_disk_has_changed_is_refused_and_the_service_is_not_ready(tmp_pat
 def test_what_belongs_to_a_plan_and_is_damaged_is_told_of_wherever_the_plan_is(tmp_path: Path, damage: str) -> None:
     lines = b"".join(json.dumps({**THREE, "name": name}).encode() + b"\n" for name in "abc")
     with serving(tmp_path) as service:
-        sent = service.client.post("/v1/batches", content=lines, headers={"Content-Type": "application/x-ndjson"})
+        sent = service.client.post("/v1/batches", content=lines, headers=LINES)
         begun, *told, end = map(json.loads, sent.text.splitlines())
         spoilt, joint = told[1]["job"], "AND" if "WHERE" in damage else "WHERE"
         with contextlib.closing(sqlite3.connect(tmp_path / "memplan.sqlite", isolation_level=None)) as other:

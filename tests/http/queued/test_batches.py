@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
-from api.routes.queued import batch_intake
 from planner import read_plan, read_problem, verify
-from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, running_inside, serving
+from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, serving
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -35,8 +32,8 @@ def line(number: int) -> bytes:
 class Sending:
     """A batch that is sent piece by piece, while its answers are read."""
 
-    def __init__(self, service: Served, **headers: str) -> None:
-        where = urlsplit(service.address)
+    def __init__(self, address: str, **headers: str) -> None:
+        where = urlsplit(address)
         assert where.hostname
         self.line = socket.create_connection((where.hostname, where.port or 80), SECONDS)
         more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
@@ -74,7 +71,7 @@ def require_right(found: dict[str, Any]) -> None:
 
 
 def test_answers_come_while_lines_are_still_sent(service: Served) -> None:
-    sending = Sending(service)
+    sending = Sending(service.address)
     sending.send(line(0)[:40])
     sending.send(line(0)[40:])
     answers = sending.answers()
@@ -91,14 +88,14 @@ def test_answers_come_while_lines_are_still_sent(service: Served) -> None:
 
 
 def test_a_returning_client_gets_the_remaining_answers(service: Served) -> None:
-    sending = Sending(service, Idempotency_Key="nightly")
+    sending = Sending(service.address, Idempotency_Key="nightly")
     sending.send(b"".join(map(line, range(30))) + line(30)[:50])
     answers = sending.answers()
     batch = next(answers)["batch"]
     have = {next(answers)["line"] for _ in range(7)}
     sending.close()
     # All lines are sent again, since the client does not know which arrived.
-    again = Sending(service, Idempotency_Key="nightly")
+    again = Sending(service.address, Idempotency_Key="nightly")
     for number in range(60):
         again.send(line(number))
     again.end()
@@ -117,7 +114,7 @@ def test_a_batch_goes_on_when_its_client_leaves_until_its_jobs_are_cancelled(tmp
     waits = {"solver": "waiting", "time_limit": 600}
     long = b"".join(json.dumps({**json.loads(SLOW), "solve": {**waits, "seed": i}}).encode() + b"\n" for i in (1, 2))
     with serving(tmp_path, workers="1") as service:
-        sending = Sending(service)
+        sending = Sending(service.address)
         sending.send(b"".join(map(line, range(5))) + long)
         sending.end()
         batch = next(sending.answers())["batch"]
@@ -141,7 +138,7 @@ def test_a_batch_is_cancelled_in_one_request(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         key = {"Idempotency-Key": "taken-back"}
         slow = b"%s\n" % json.dumps({**problem(0), "solve": {"solver": "waiting", "time_limit": 600}}).encode()
-        sending = Sending(service, **key)
+        sending = Sending(service.address, **key)
         for each in (slow, *map(line, range(1, 120))):
             sending.send(each)
         answers = sending.answers()
@@ -180,7 +177,7 @@ def test_a_batch_is_cancelled_in_one_request(tmp_path: Path) -> None:
 
 def test_a_batch_whose_name_is_known_can_be_ended(service: Served) -> None:
     for number in range(12):
-        sending = Sending(service)
+        sending = Sending(service.address)
         sending.send(line(number))
         path = f"/v1/batches/{next(sending.answers())['batch']}"
         assert service.client.delete(path).status_code == 200
@@ -194,17 +191,9 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_another_batch_with_the_same_key_is_refused(service: Served) -> None:
-    key = {**LINES, "Idempotency-Key": "twice"}
-    first = service.client.post("/v1/batches", content=line(1), headers=key)
-    assert json.loads(first.text.splitlines()[-1])["problems"] == 1
-    other = service.client.post("/v1/batches", content=line(2), headers=key)
-    assert json.loads(other.text.splitlines()[-1])["error"]["code"] == "idempotency_key_reused"
-
-
 def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
     with serving(tmp_path, workers="2") as service:
-        sending = Sending(service)
+        sending = Sending(service.address)
         for number in range(60):
             sending.send(line(number))
         sending.end()
@@ -226,7 +215,7 @@ def test_killed_workers_lose_no_line(tmp_path: Path) -> None:
 
 def test_a_stopped_service_leaves_the_remaining_answers_for_later(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
-        sending = Sending(service)
+        sending = Sending(service.address)
         for number in range(100):
             sending.send(line(number))
         answers = sending.answers()
@@ -243,40 +232,8 @@ def test_a_stopped_service_leaves_the_remaining_answers_for_later(tmp_path: Path
         assert sorted([*lines, *(each["line"] for each in rest[1:-1])]) == list(range(taken)), "each of them once"
 
 
-@pytest.mark.parametrize(
-    ("body", "answered", "code"),
-    [
-        (b"".join(map(line, range(5))), 4, "too_large"),
-        (line(0) + b"[" * 5000, 1, "too_large"),
-    ],
-)
-def test_excessive_lines_end_the_batch(tmp_path: Path, body: bytes, answered: int, code: str) -> None:
-    with serving(tmp_path, max_batch="4", max_body_bytes="4096") as service:
-        found = service.client.post("/v1/batches", content=body, headers=LINES).text.splitlines()
-        last = json.loads(found[-1])
-        assert (last["problems"], last["error"]["code"], len(found)) == (answered, code, answered + 2)
-
-
-def test_too_many_wrong_lines_end_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert batch_intake.MOST_REFUSED == 1000
-    monkeypatch.setattr(batch_intake, "MOST_REFUSED", 50)
-    with running_inside(tmp_path) as (client, _):
-        found = client.post("/v1/batches", content=b"0\n" * 500, headers=LINES).text.splitlines()
-    last = json.loads(found[-1])
-    assert 50 <= last["problems"] <= 60
-    assert last["error"]["code"] == "invalid_value"
-
-
-def test_a_batch_waits_where_the_queue_is_full(tmp_path: Path) -> None:
-    with serving(tmp_path, max_queue="3") as service:
-        found = service.client.post("/v1/batches", content=b"".join(map(line, range(40))), headers=LINES)
-        answers = [json.loads(text) for text in found.text.splitlines()]
-        assert answers[-1]["problems"] == 40
-        assert {each["state"] for each in answers[1:-1]} == {"succeeded"}
-
-
 def test_a_client_that_reads_nothing_holds_no_other_up(service: Served) -> None:
-    sending = Sending(service)
+    sending = Sending(service.address)
     for number in range(60):
         sending.send(line(number))
     sending.end()
@@ -285,12 +242,3 @@ def test_a_client_that_reads_nothing_holds_no_other_up(service: Served) -> None:
     answers = list(sending.answers())
     assert answers[-1]["problems"] == 60
     sending.close()
-
-
-def test_a_batch_that_is_refused_at_once_ends_without_a_fault(tmp_path: Path) -> None:
-    """The refusal comes while the rest of the body is still being sent."""
-    with serving(tmp_path, max_body_bytes="4096") as service:
-        sent = service.client.post("/v1/batches", content=iter([b"[" * 100_000] * 20), headers=LINES)
-        assert refusal(sent)["code"] == "too_large"
-        assert service.client.get("/healthz").status_code == 200
-    assert not [line for line in service.log if "never retrieved" in line]

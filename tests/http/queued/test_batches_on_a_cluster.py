@@ -96,7 +96,7 @@ def figure(service: Served, name: str) -> str:
 def test_cluster_jobs_stop_with_their_best_and_return_at_the_end(cluster: Cluster, tmp_path: Path) -> None:
     with serving(tmp_path, cluster=cluster.address) as service:
         body = b"\n".join([LONG, LONG.replace(b'"work_limit"', b'"seed": 1, "work_limit"'), b""])
-        sending = Sending(service)
+        sending = Sending(service.address)
         sending.send(body)
         sending.end()
         batch = next(sending.answers())["batch"]
@@ -142,7 +142,7 @@ def test_workers_of_a_shared_store_run_batches_on_the_cluster(
     worker = Running(READY, ["api.cli", "worker"], {**variables, "MEMPLAN_METRICS_PORT": "0"})
     try:
         with serving(tmp_path, store_url=variables["MEMPLAN_STORE_URL"], cluster=cluster.address) as service:
-            sending = Sending(service)
+            sending = Sending(service.address)
             sending.line.settimeout(PATIENCE)
             for number in range(6):
                 sending.send(line(number))
@@ -167,7 +167,7 @@ def test_a_cluster_that_has_workers_only_while_there_is_work_begins(tmp_path: Pa
     try:
         with serving(tmp_path, cluster=address) as service:
             until(lambda: cluster_of(service) == "ready")
-            sending = Sending(service)
+            sending = Sending(service.address)
             sending.line.settimeout(PATIENCE)
             for number in range(12):
                 sending.send(line(number))
@@ -188,7 +188,7 @@ def test_a_batch_outlives_its_workers_and_its_scheduler(cluster: Cluster, tmp_pa
         # There are two for each thread, but never fewer than eight.
         until(lambda: figure(service, 'memplan_workers{processes="cluster"}') == "8.0")
         assert figure(service, "memplan_cluster_up") == "1.0"
-        sending = Sending(service)
+        sending = Sending(service.address)
         sending.line.settimeout(PATIENCE)
         for number in range(30):
             sending.send(line(number))
