@@ -137,6 +137,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         app.include_router(part.router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _without_traceback(handler))
+    app.add_exception_handler(Exception, _on_refusal)  # it is raised on, and logged with its traceback
     _describe(app, settings)
     return app
 

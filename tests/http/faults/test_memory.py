@@ -86,6 +86,19 @@ def test_a_body_s_memory_is_free_once_answered(inside: tuple[httpx.Client, Bodie
         gc.enable()
 
 
+def test_a_fault_is_answered_like_any_refusal(
+    inside: tuple[httpx.Client, Bodies], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("api.routes.checks.read_body", fault)
+    answer = inside[0].post("/v1/validate", json=THREE)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert "secret" not in answer.text
+
+
 WARM, COUNTED = 3, 12
 LEFT_BYTES = 400
 """What a request may leave behind: counters, and containers that have grown."""
