@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heapreplace
 from itertools import accumulate, islice, pairwise
 from math import inf, lcm
 from operator import itemgetter
@@ -15,7 +16,7 @@ import numpy as np
 from ..model.columns import ids
 from ..model.deadline import in_time, tick
 from ..model.pool_columns import any_reserved, by_name, sizes_of
-from ..model.problem import Buffer, BufferId, Colocation, Pool, Problem
+from ..model.problem import Buffer, BufferId, Colocation, Interval, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
 from .intervals import merged
 
@@ -46,18 +47,18 @@ class _Walls:
         self._gaps = np.array([b - a for (_, a), (b, _) in pairwise(self._ranges)], dtype=np.int64)
         """The room above each range but the last."""
 
-    def beyond(self, low: int, size: int) -> int:
-        """Return the least start >= `low` at which `size` bytes clear the range that they touch at `low`, and any next one too near above it."""
-        at = bisect_right(self._ranges, low, key=itemgetter(1)) if size else len(self._ranges)
-        if at == len(self._ranges) or self._ranges[at][0] >= low + size:
-            return low
-        look = FIRST_LOOK
+    def denied(self, low: int, size: int) -> Interval | None:
+        """Return the first starts above `low`, or around it, at which `size` bytes touch a range, or any next one too near above it; None if none do."""
+        at = bisect_right(self._ranges, low, key=itemgetter(1))
+        if at == len(self._ranges):
+            return None
+        first, look = self._ranges[at][0] - size + 1, FIRST_LOOK
         while at < len(self._gaps):
             wide = np.flatnonzero(self._gaps[at : at + look] >= size)
             if len(wide):
-                return self._ranges[at + int(wide[0])][1]
+                return first, self._ranges[at + int(wide[0])][1]
             at, look = at + look, 4 * look
-        return self._ranges[-1][1]
+        return first, self._ranges[-1][1]
 
 
 class Places:
@@ -320,17 +321,23 @@ class Places:
         of_pool = pool.size - shape.height
         return of_pool if shape.greatest is None else min(of_pool, shape.greatest)
 
-    def _lowest(self, members: Sequence[tuple[int, int]], pool: Pool, rule: Congruence, floor: int) -> int:
-        """Return the least base >= `floor` that satisfies the rule and keeps the members off reserved ranges."""
+    def _lowest(self, solid: Sequence[Interval], pool: Pool, rule: Congruence, floor: int) -> int:
+        """Return the least base >= `floor` that satisfies the rule and keeps what is solid off reserved ranges."""
         walls = self._walls.get(pool.name)
         least = rule.at_least(floor)
-        while walls is not None:
-            higher = least
-            for size, low in members:
-                higher = walls.beyond(higher + low, size) - low
-            if higher == least:
-                break
-            least = rule.at_least(higher)
+        if walls is None:
+            return least
+        near = [(*met, run) for run in solid if (met := _denied(walls, run, least)) is not None]
+        heapify(near)  # the bases that each run denies next
+        while near and near[0][0] <= least:
+            tick(LOOKING)
+            _, end, run = near[0]
+            least = rule.at_least(max(least, end))
+            met = _denied(walls, run, least)
+            if met is None:
+                heappop(near)
+            else:
+                heapreplace(near, (*met, run))
         return least
 
     def height(self, buffer: int) -> int:
@@ -347,8 +354,8 @@ class _Shape(NamedTuple):
     """What of a group decides where it can lie."""
 
     height: int
-    solid: tuple[tuple[int, int], ...]
-    """Size and distance from the base, of members with bytes."""
+    solid: tuple[Interval, ...]
+    """The bytes of all members, from the base."""
     aligned: tuple[tuple[int, int], ...]
     """Alignment and distance from the base."""
     pools: frozenset[str] | None
@@ -361,6 +368,13 @@ class _Shape(NamedTuple):
     """True if members are fixed at contradictory places."""
 
 
+def _denied(walls: _Walls, run: Interval, base: int) -> Interval | None:
+    """Return the next bases, from this one on, at which the run of bytes meets reserved ranges."""
+    low, high = run
+    met = walls.denied(base + low, high - low)
+    return None if met is None else (met[0] - low, met[1] - low)
+
+
 def _shape_of(members: Sequence[tuple[Buffer, int]], allowed: Sequence[frozenset[str]]) -> _Shape:
     named = [*allowed, *(frozenset((b.fixed.pool,)) for b, _ in members if b.fixed is not None)]
     pools = named[0] if named else None
@@ -369,7 +383,7 @@ def _shape_of(members: Sequence[tuple[Buffer, int]], allowed: Sequence[frozenset
     bases = {b.fixed.offset - low for b, low in members if b.fixed is not None and b.fixed.offset is not None}
     return _Shape(
         height=max(low + b.size for b, low in members),
-        solid=tuple((b.size, low) for b, low in members if b.size),
+        solid=merged((low, low + b.size) for b, low in members),
         aligned=tuple(dict.fromkeys((b.alignment, low) for b, low in members)),
         pools=pools,
         fixed=min(bases, default=None),

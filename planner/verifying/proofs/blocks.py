@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from heapq import heappop, heapreplace
 from itertools import pairwise
 from math import lcm
 from typing import NamedTuple, TypeAlias
@@ -35,6 +36,8 @@ class Block(NamedTuple):
     """The least possible start."""
     last: int
     """The greatest possible start; less than the first if there is none."""
+    runs: tuple[Interval, ...] = ()
+    """The bytes of all members, from the start."""
 
 
 class Blocks:
@@ -49,6 +52,8 @@ class Blocks:
         self.live = [merged(buffer.live or ()) for buffer in buffers]
         self.reserved = merged(self.pool.reserved)
         self._ends = [end for _, end in self.reserved]
+        self.looks = 0
+        """The examinations of buffers and reserved ranges so far."""
         self._conflicts: defaultdict[int, set[int]] = defaultdict(set)
         self._exclusions: defaultdict[int, set[int]] = defaultdict(set)
         for pairs, found in ((constraints.conflicts, self._conflicts), (constraints.exclusions, self._exclusions)):
@@ -93,20 +98,26 @@ class Blocks:
         rule = joined(rules)
         if rule is None:
             return Block(members, Congruence(), 0, -1)
-        bare = Block(members, rule, first, rule.at_most(last))
+        runs = merged((self.low[number], self.low[number] + self.size[number]) for number in members)
+        bare = Block(members, rule, first, rule.at_most(last), runs)
         return bare._replace(first=self.start(bare, first))
 
     def start(self, block: Block, least: int) -> int:
         """Return the least start >= `least` that alignment and reserved ranges allow."""
         least = block.rule.at_least(least)
-        moved = bool(self.reserved)
-        while moved:
-            moved = False
-            for member in block.members:
-                begin, size = least + self.low[member], self.size[member]
-                at = bisect_right(self._ends, begin)
-                if size and at < len(self._ends) and self.reserved[at][0] < begin + size:
-                    least, moved = block.rule.at_least(self._ends[at] - self.low[member]), True
+        todo = [(least, number) for number in range(len(block.runs))] if self.reserved else []
+        while todo and todo[0][0] <= least:  # by the least start at which the run meets a reserved range again
+            self.looks += 1
+            number = todo[0][1]
+            low, high = block.runs[number]
+            at = bisect_right(self._ends, least + low)
+            if at == len(self._ends):
+                heappop(todo)
+                continue
+            first = self.reserved[at][0] - high + 1
+            if first <= least:
+                least = block.rule.at_least(self._ends[at] - low)
+            heapreplace(todo, (max(first, least), number))
         return least
 
     def live_at(self, time: int) -> tuple[int, ...]:

@@ -210,7 +210,7 @@ class Replay:
         return numbers
 
     def _spend(self, looks: int) -> None:
-        self._state.work += looks + 1
+        self._state.blocks.looks += looks + 1
         self._reader.require_work(self._state.work)
 
 

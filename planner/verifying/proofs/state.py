@@ -59,9 +59,12 @@ class State:
         self.placed: set[int] = set()
         self.holds: dict[int, tuple[Hold, ...]] = {}
         """By block: the starts above its least one that placed blocks deny to it."""
-        self.work = 0
-        """The examinations of buffers so far."""
         self._marks: list[dict[int, tuple[int, bool, tuple[Hold, ...]]]] = []
+
+    @property
+    def work(self) -> int:
+        """The examinations of buffers and reserved ranges so far."""
+        return self.blocks.looks
 
     def mark(self) -> None:
         """Mark the current state."""
@@ -114,7 +117,7 @@ class State:
         Above that start there is not enough room for them all.
         """
         low, placed = self.low, self.placed
-        self.work += len(clique.movers) + len(clique.walls) + len(self.blocks.reserved)
+        self.blocks.looks += len(clique.movers) + len(clique.walls) + len(self.blocks.reserved)
         floor = next((low[m.block] + m.low for m in clique.movers if m.buffer == first and m.block not in placed), None)
         if floor is None:
             raise Refused(f"buffer {first} is not in the clique, or is placed")
@@ -162,7 +165,7 @@ class State:
         """Return the least start >= `least` that alignment, reserved ranges and placed blocks leave to the block."""
         shape, holds = self.blocks.block(block), self.holds[block]
         while True:
-            self.work += 1 + len(holds) + len(self.blocks.reserved)
+            self.blocks.looks += 1 + len(holds)
             least = self.blocks.start(shape, least)
             held = max((hold.end for hold in holds if hold.start <= least < hold.end), default=least)
             if held == least:
@@ -175,7 +178,7 @@ class State:
             raise Refused(f"block {block} is placed already, or has nowhere to be")
         self._before_change(block)
         self.placed.add(block)
-        self.work += len(self.blocks.distances(block))
+        self.blocks.looks += len(self.blocks.distances(block))
         at, touched = self.low[block], []
         for other, ranges in self.blocks.distances(block).items():
             self.know(other)
@@ -195,7 +198,7 @@ class State:
         This means the placement with the least sum of starts: there another block, on which it lies, keeps it from its least start.
         """
         at, best = self.low[block], None
-        self.work += len(self.blocks.distances(block))
+        self.blocks.looks += len(self.blocks.distances(block))
         for other, ranges in self.blocks.distances(block).items():
             self.know(other)
             if other in self.placed:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 
+from planner.facts import possible_places
 from planner.facts.possible_places import Places
 from planner.model import deadline
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
+from planner.verifying.proofs.blocks import Blocks
 from tests.small.strategies import effort, problems
 
 
@@ -45,3 +49,51 @@ def test_where_a_large_group_can_lie_is_not_asked_after_the_end(monkeypatch: pyt
     places = Places(Problem(buffers, (Pool("p"),), Constraints(colocations=ties)))
     with deadline.time_limit(0.0, begun=-1e9), pytest.raises(deadline.OutOfTime):
         places.spot(places.group(0), "p")
+
+
+def test_a_group_beside_reserved_ranges_lies_where_trying_every_address_finds_it() -> None:
+    for seed in range(300):
+        chance = random.Random(seed)
+        ends = [0, *sorted(chance.sample(range(1, 20), 2 * chance.randint(0, 4))), 20]
+        walls = tuple(zip(ends[1:-1:2], ends[2:-1:2], strict=True))
+        buffers = [Buffer(i, chance.randint(0, 4), chance.randint(1, 3), live=((0, 1),)) for i in range(4)]
+        low = [0, *(chance.randint(0, 12) for _ in range(3))]
+        ties = tuple(Colocation(i, 0, low[i]) for i in (1, 2, 3))
+        problem = Problem(buffers, (Pool("p", reserved=walls),), Constraints(colocations=ties))
+        right = [
+            x for x in range(60) if all(may_begin(b, x + below, walls) for b, below in zip(buffers, low, strict=True))
+        ]
+        places, blocks = Places(problem), Blocks(problem, 100)
+        spot = places.spot(places.group(0), "p")
+        assert (spot is None) == (not right)
+        if spot is not None:
+            assert spot.least == blocks.block(0).first == right[0]
+            for floor in range(0, right[-1], 5):
+                least = min(x for x in right if x >= floor)
+                assert places.lowest(places.group(0), "p", floor, spot.rule) == least
+                assert blocks.start(blocks.block(0), floor) == least
+
+
+def may_begin(buffer: Buffer, address: int, walls: tuple[tuple[int, int], ...]) -> bool:
+    is_clear = all(end <= address or address + buffer.size <= begin for begin, end in walls)
+    return address % buffer.alignment == 0 and (is_clear or not buffer.size)
+
+
+def test_each_reserved_range_is_looked_at_once_for_each_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other has to get past all ranges, in steps of two bytes; the others need not be looked at after each."""
+    members, ranges = 60, 40
+    apart = 2 * ranges
+    last = (members - 1) * apart
+    walls = tuple((last + 2 * j, last + 2 * j + 1) for j in range(ranges))
+    buffers = [Buffer(i, 1, 2, live=((0, 1),)) for i in range(members)]
+    ties = tuple(Colocation(i, 0, i * apart) for i in range(1, members))
+    problem = Problem(buffers, (Pool("p", reserved=walls),), Constraints(colocations=ties))
+    looks = []
+    usual = possible_places._denied
+    monkeypatch.setattr(possible_places, "_denied", lambda *args: looks.append(args) or usual(*args))  # type: ignore[func-returns-value]
+    places, blocks = Places(problem), Blocks(problem, 10 * last)
+    spot = places.spot(places.group(0), "p")
+    assert spot is not None
+    assert spot.least == blocks.block(0).first
+    assert members <= len(looks) <= members * (ranges + 2)
+    assert members <= blocks.looks <= members * (ranges + 2)
