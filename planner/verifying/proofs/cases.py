@@ -36,8 +36,8 @@ class Claim(NamedTuple):
 
 
 def has_cases(problem: Problem) -> bool:
-    """True if there is anything to choose besides addresses."""
-    return len(problem.pools) > 1 or problem.variants is not None
+    """True if there is anything to choose besides addresses, or rules about that."""
+    return len(problem.pools) > 1 or problem.variants is not None or bool(problem.constraints.different_pool)
 
 
 class Case:

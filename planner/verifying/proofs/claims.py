@@ -31,7 +31,7 @@ def cost_to_refute(plan: Plan) -> int | None:
     """Return the greatest cost of the choices that the plan's claim covers; None: all choices."""
     choice = plan.choice
     if choice is None:
-        return None
+        return None if plan.shortage is None else plan.shortage.most_cost
     return choice.most_cost if choice.goal is ChoiceGoal.SIZE else choice.cost
 
 

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ...facts.constants import spell_out_constants
+from ...facts.costs import MOVED
 from ...facts.digest import digest
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.plan import Plan, PlanStatus
@@ -31,7 +32,7 @@ class NoProof(StrEnum):
     """Says why there is no proof."""
 
     TIME = "it was not found in time"
-    LIMITED = "nothing fits of the choices that cost no more than was allowed; of all choices that is not so"
+    MOVES = "the objective counts what moves, and a proof does not"
     TOO_LARGE = "no single moment shows it, and the problem is too large for a search"
     CONTRADICTED = "what the plan claims could not be confirmed; please report this problem"
 
@@ -81,8 +82,9 @@ def prove(problem: Problem, plan: Plan, stopped: Callable[[], bool] = lambda: Fa
         found = refuted(blocks, stopped, _of_certificates(blocks, plan))
     if isinstance(found, Ending):
         why = _WHY_NOT[found]
-        if found is Ending.FOUND and problem.variants is not None and plan.status is PlanStatus.INFEASIBLE:
-            why = NoProof.LIMITED
+        is_feasible = plan.status is not PlanStatus.INFEASIBLE
+        if found is Ending.FOUND and is_feasible and len(problem.pools) > 1 and problem.terms[0] in MOVED:
+            why = NoProof.MOVES
         return PlanProof(claim.value, None, why)
     return PlanProof(claim.value, Lines(head, found))
 

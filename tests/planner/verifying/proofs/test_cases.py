@@ -20,7 +20,7 @@ from planner import (
     plan,
     prove,
 )
-from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants
+from planner.model.problem import Alternative, CostTerm, VariantGroup, Variants, Was
 from planner.verifying.proofs import reading
 from planner.verifying.proofs.cases import ANY_VALUE
 from planner.verifying.proofs.claims import check_plan_proof
@@ -158,6 +158,37 @@ def test_costs_of_reuse_in_several_memories_are_refused() -> None:
     with pytest.raises(CannotSolve, match=why):
         prove(problem, plan(problem))
     assert objection(problem, proof_of(problem, 7, "t 2"))[1] == why
+
+
+def test_moves_are_not_counted_and_that_is_what_is_said() -> None:
+    was = tuple(Was(id_, "p", 0) for id_ in ("b", "c"))
+    problem = replace(TWO, pools=(Pool("p"), Pool("q")), terms=(Term.MOVED_BYTES,), was=was)
+    made = plan(problem)
+    assert made.objective.value
+    assert prove(problem, made).why_not == "the objective counts what moves, and a proof does not"
+
+
+def test_that_one_memory_is_too_few_needs_no_step() -> None:
+    problem = replace(THREE, constraints=Constraints(different_pool=(("b", "c"),)))
+    made = plan(problem)
+    proof = prove(problem, made).text
+    assert proof is not None
+    assert check_plan_proof(problem, made, proof).findings == ()
+    assert objection(THREE, proof_of(THREE, 100))[0] == 4
+
+
+def test_that_nothing_fits_at_a_cost_is_proven_of_what_costs_no_more() -> None:
+    problem = replace(CHOICE, pools=(Pool("p", 8),))
+    made = plan(problem, Options(max_cost=1))
+    proof = prove(problem, made)
+    assert proof.text is not None
+    verdict = check_plan_proof(problem, made, proof.text)
+    assert verdict.findings == ()
+    assert verdict.notes(problem)[0].startswith("no plan fits at a cost of 1 or less")
+    assert plan(problem, Options(max_cost=4)).peak == 8
+    assert made.shortage is not None
+    dearer = replace(made, shortage=replace(made.shortage, most_cost=4))
+    assert [finding.kind for finding in check_plan_proof(problem, dearer, proof.text).findings] == ["wrong_proof"]
 
 
 def test_buffers_that_open_alternatives_may_overlap_are_no_clique() -> None:
