@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, tupl
 from ..records import Kept, StoredPlan
 from .columns import Damaged
 from .rows import plan_of, plan_values
-from .tables import ended_batches, job_plans, jobs, length, plans, problems
+from .tables import ended_batches, events, job_plans, jobs, length, once, plans, problems, written
 
 _THIS = (plans.c.owner == bindparam("of"), plans.c.key == bindparam("under"))
 _FIND = select(plans).where(*_THIS)
@@ -18,6 +18,10 @@ _DROP = delete(plans).where(*_THIS)
 _PUT = insert(plans)
 """Made once: every new problem is looked up here."""
 _NAME = (plans.c.owner, plans.c.key)
+_OF_JOB = written(jobs.c.about, jobs.c.more, jobs.c.failure)
+_OF_EVENT = written(events.c.data)
+_OF_ITS_EVENTS = select(func.coalesce(func.sum(_OF_EVENT), 0)).where(events.c.job == jobs.c.id).scalar_subquery()
+_WRITTEN = (_OF_JOB, _OF_EVENT, written(once.c.key))
 AT_A_TIME = 1000
 REST_SECONDS = 0.01
 """So many are removed in one transaction, and so long is waited after it: others write meanwhile, and locks do not know who came first."""
@@ -47,14 +51,14 @@ def forget_old(connection: Connection, older_than: float) -> int:
 
 def shrink(connection: Connection, max_bytes: int) -> int:
     """Remove some plans first, since they can be made again, then finished jobs, as long as there is too much; return how many."""
-    tables = (plans, problems, job_plans)
-    size = sum(int(connection.execute(select(func.coalesce(func.sum(length(t)), 0))).scalar_one()) for t in tables)
+    sums = (func.coalesce(func.sum(each), 0) for each in (*map(length, (plans, problems, job_plans)), *_WRITTEN))
+    size = sum(int(connection.execute(select(each)).scalar_one()) for each in sums)
     if size <= max_bytes:
         return 0
     oldest = select(*_NAME, length(plans)).order_by(plans.c.created).limit(AT_A_TIME)
     if names := _enough(connection.execute(oldest), size - max_bytes):
         return connection.execute(delete(plans).where(tuple_(*_NAME).in_(names))).rowcount
-    bytes_of = func.coalesce(length(problems), 0) + func.coalesce(length(job_plans), 0)
+    bytes_of = _OF_JOB + _OF_ITS_EVENTS + func.coalesce(length(problems), 0) + func.coalesce(length(job_plans), 0)
     ended = select(jobs.c.id, bytes_of).select_from(jobs).outerjoin(problems).outerjoin(job_plans)
     ended = ended.where(jobs.c.finished.is_not(None)).order_by(jobs.c.finished).limit(AT_A_TIME)
     ids = [id_ for (id_,) in _enough(connection.execute(ended), size - max_bytes)]

@@ -21,7 +21,7 @@ from ..records import (
 )
 from .keeping import find
 from .rows import damaged_columns, event_of, head_of, job_of, plan_of
-from .tables import events, job_plans, jobs, length, problems, set_aside
+from .tables import BRIEF, events, job_plans, jobs, length, problems, set_aside
 from .transactions import Part, failed, spoilt
 
 
@@ -36,7 +36,7 @@ class Lookups(Part):
         return found[0] if found else None
 
     def jobs(self, wanted: JobFilter) -> list[Job]:
-        query = select(jobs).where(jobs.c.owner == wanted.owner)
+        query = select(*BRIEF).where(jobs.c.owner == wanted.owner)
         if wanted.state is not None:
             query = query.where(jobs.c.state == wanted.state.value)
         if wanted.batch is not None:
@@ -52,7 +52,7 @@ class Lookups(Part):
 
     def ended(self, owner: str, batch: str, after: Ended, limit: int = 100) -> list[Job]:
         place = tuple_(jobs.c.finished, jobs.c.id)
-        query = select(jobs).where(jobs.c.owner == owner, jobs.c.batch == batch, place > tuple_(*after))
+        query = select(*BRIEF).where(jobs.c.owner == owner, jobs.c.batch == batch, place > tuple_(*after))
         return self._jobs(query.order_by(jobs.c.finished, jobs.c.id).limit(limit))[0]
 
     def _jobs(self, query: Select[Any]) -> tuple[list[Job], int]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, update
+
+from planner.model.problem import MAX_TEXT
 
 from ..protocol import CHANGED, StoreDamaged, checksum, sound
 from ..records import About, Event, EventKind, Job, JobState, Look, NewJob, PlanHead, StoredPlan, Summary, new_id
@@ -40,7 +43,7 @@ def job_of(row: Row[Any] | SimpleNamespace) -> Job:
         id=row.id,
         owner=row.owner,
         state=JobState(row.state),
-        about=_about_of(row.about),
+        about=_about_of(row.about, getattr(row, "more", None)),
         created=row.created,
         started=row.started,
         finished=row.finished,
@@ -61,13 +64,19 @@ def job_of(row: Row[Any] | SimpleNamespace) -> Job:
     )
 
 
-def _about_of(about: dict[str, Any]) -> About:
+def _about_of(about: dict[str, Any], more: Mapping[str, Any] | None = None) -> About:
     if "kind" not in about:  # it was queued by an earlier version
         about = about | {"kind": "sharing" if about["options"].get("objects") else "plan"}
     found = About(**(about | {"notes": tuple(about["notes"])}))
     if not (isinstance(found.options, dict) and isinstance(found.buffers, int) and isinstance(found.kind, str)):
         raise TypeError
-    return found
+    return replace(found, options={**found.options, **more}) if more else found
+
+
+def _in_two(about: About) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return it as a document, and its long options, of which that has only the names."""
+    long = {name: value for name, value in about.options.items() if value and len(json.dumps(value)) > MAX_TEXT}
+    return asdict(replace(about, options={**about.options, **dict.fromkeys(long)})), long
 
 
 def summary_of(value: object) -> Summary:
@@ -88,12 +97,13 @@ def event_of(row: Row[Any]) -> Event:
 
 def values_of(new: NewJob) -> dict[str, Any]:
     """Return a new job as a row."""
+    about, more = _in_two(new.about)
     return {
         "id": new_id(),
         "owner": new.owner,
         "state": JobState.QUEUED.value,
         "priority": priority_of(new.about.options, urgent=new.urgent, where=new.where),
-        "about": asdict(new.about),
+        "about": about,
         "created": time.time(),
         "started": None,
         "finished": None,
@@ -107,6 +117,7 @@ def values_of(new: NewJob) -> dict[str, Any]:
         "has_plan": False,
         "delivery": None,
         "look": Look.DUE.value if is_looked_at(new.about) else None,
+        "more": more or None,
     }
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, MetaData, Table, func
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, ForeignKey, Index, MetaData, Table, Text, cast, func, literal
 from sqlalchemy.sql.functions import Function
 
 from .columns import BYTES, DOCUMENT, FLAG, LARGE_WHOLE, NUMBER, WHOLE, text
 
 metadata = MetaData()
+BYTES_OF_A_ROW = 500
 
 
 def length(table: Table) -> Function[int]:
     """The bytes in the column `data`, which are not read for that. The column `size` is for operators: a disk may have changed it."""
     return func.length(table.c.data, type_=LARGE_WHOLE)
+
+
+def written(*columns: Column[Any]) -> ColumnElement[int]:
+    """About the bytes of these columns in a row, with its names and places in indexes."""
+    texts = (func.coalesce(func.length(cast(column, Text), type_=LARGE_WHOLE), 0) for column in columns)
+    return sum(texts, start=literal(BYTES_OF_A_ROW, LARGE_WHOLE))
 
 
 jobs = Table(
@@ -41,6 +50,7 @@ jobs = Table(
     Column("has_plan", FLAG, nullable=False),
     Column("delivery", LARGE_WHOLE),
     Column("look", text(10)),
+    Column("more", DOCUMENT),  # long options, behind what is read without them
     Index("jobs_by_turn", "state", "priority", "id"),
     Index("jobs_by_state_and_owner", "state", "owner", "priority", "id"),
     Index("jobs_by_owner", "owner", "id"),
@@ -49,6 +59,9 @@ jobs = Table(
     Index("jobs_by_end", "finished"),
     Index("jobs_by_look", "look", "state", "owner", "priority", "id"),
 )
+
+BRIEF = tuple(column for column in jobs.c if column.name != "more")
+"""What lists have of a job: long options make up megabytes."""
 
 problems = Table(
     "problems",

@@ -168,11 +168,31 @@ def test_beyond_the_quota_plans_are_forgotten_before_finished_jobs(store: Store)
     ids = [add(store).id for _ in range(3)]
     for id_ in ids[:2]:
         store.claim()
-        store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100)))
-    store.keep([Kept("me", "k", feasible(1, b"x" * 100))])
-    assert store.prune(0, 320) == 1
+        store.finish(id_, 1, End(JobState.SUCCEEDED, OPTIMAL, feasible(3, b"x" * 100_000)))
+    store.keep([Kept("me", "k", feasible(1, b"x" * 100_000))])
+    assert store.prune(0, 300_000) == 1
     assert store.kept("me", "k") is None
-    assert store.prune(0, 120) == 1
+    assert store.prune(0, 120_000) == 1
     assert [store.job(id_) is None for id_ in ids] == [True, False, False]
     store.prune(0, 0)
     assert [store.job(id_) is None for id_ in ids] == [True, True, False]
+
+
+def test_what_is_noted_of_jobs_counts_for_the_quota(store: Store) -> None:
+    """Refused lines of batches have no problem and no plan, but what was wrong with each."""
+    failure = {"code": "invalid_value", "detail": "x" * 5_000}
+    for line in range(10):
+        store.add(NewJob("me", ABOUT, batch="b", line=line), b"", NO_LIMITS, failure=failure)
+    assert store.prune(0, 200_000) == 0
+    assert store.prune(0, 60_000) in range(4, 7)
+
+
+def test_long_options_are_in_a_job_and_not_in_lists(store: Store) -> None:
+    options = {"time_limit": 5.0, "capacity": {f"p{n}": n for n in range(1000)}}
+    job = store.add(NewJob("me", replace(ABOUT, options=options), batch="b", line=0), b"{}", NO_LIMITS).job
+    (listed,) = store.jobs(JobFilter("me"))
+    assert listed.about.options == {"time_limit": 5.0, "capacity": None}
+    found, claim = store.job(job.id), store.claim()
+    assert found is not None
+    assert claim is not None
+    assert job.about.options == found.about.options == claim.job.about.options == options

@@ -121,7 +121,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url: str) -> No
         open_store(url)
     with engine.begin() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "9000"
-        connection.execute(text("UPDATE alembic_version SET version_num = '0010'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0011'"))
     engine.dispose()
     open_store(url).close()
 
