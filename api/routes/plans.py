@@ -26,6 +26,7 @@ from .http.parameters import (
     RequestQuery,
     TheService,
     once_of,
+    wants_anew,
 )
 from .openapi.examples import EXPLANATION_ANSWERS, PLAN_ANSWERS, PROBLEM_BODY
 from .steps import (
@@ -170,7 +171,7 @@ class Exchange:
         with ExitStack() as unless_new:
             if attempt is not None:
                 unless_new.callback(attempt.stop)
-            if "no-cache" not in self.request.headers.get("cache-control", ""):
+            if not wants_anew(self.request):
                 kept = await look_up(self.service, order)
             if kept is None:
                 unless_new.pop_all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from typing import Annotated, Any, Literal, get_origin
+from urllib.request import parse_http_list
 
 from fastapi import Depends, Header
 from pydantic import Field, ValidationError, create_model
@@ -118,10 +119,20 @@ class Preferences:
     """The client's wishes (RFC 7240); unknown ones are ignored."""
 
     def __init__(self, prefer: str | None) -> None:
-        words = [word.strip().lower() for word in (prefer or "").split(",")]
+        words = _words(prefer or "")
         self.is_async = "respond-async" in words
         waits = [word[5:] for word in words if re.fullmatch(r"wait=[0-9]{1,6}", word)]
         self.wait = int(waits[0]) if waits else None
+
+
+def wants_anew(request: Request) -> bool:
+    """True if the client wants no stored answer (RFC 9111)."""
+    return "no-cache" in _words(", ".join(request.headers.getlist("cache-control")))
+
+
+def _words(header: str) -> list[str]:
+    """Return the elements of a list; commas within quotes separate none."""
+    return [word.strip().lower() for word in parse_http_list(header)]
 
 
 def once_of(key: str | None, path: str, fingerprint: str) -> Once | None:
