@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from ..formats import FORMATS
 from ..model.errors import BadInput, Code, Finding
+from .manifest import FILE_NAME, plan_name
 
 ENDINGS = frozenset(ending for row in FORMATS.values() for ending in row.endings)
 
@@ -25,7 +26,10 @@ class ProblemFile:
 
 
 def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
-    """Return the files in order, each once, without those in the folder `leave_out`. Raises BadInput for a pattern without matches, and for clashing names."""
+    """Return the files in order, each once, without those in the folder `leave_out`, where their plans will be.
+
+    Raises BadInput for a pattern without matches, and for clashing names.
+    """
     found: dict[Path, ProblemFile] = {}
     out = leave_out.resolve()
     for pattern in patterns:
@@ -47,13 +51,19 @@ def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
 
 
 def _require_names(found: Mapping[Path, ProblemFile]) -> None:
-    """Raise BadInput if two files would have the same name: one below the current folder, one below the root."""
+    """Raise BadInput if two files would have the same name (one below the current folder, one below the root), or plans could not be beside each other."""
     called: dict[str, Path] = {}
     for real, file in found.items():
         if other := called.get(file.name):
             message = f"{other} and {real} would both be called {file.name}; plan them from another folder"
             raise BadInput(Finding(Code.DUPLICATE_ID, "", message))
         called[file.name] = real
+    files = {plan_name(name): f"the plan of {real}" for name, real in called.items()} | {FILE_NAME: "the manifest"}
+    for name, real in called.items():
+        for folder in map(str, PurePosixPath(name).parents):
+            if folder in files:
+                message = f"{real}: its plan's folder would be called {folder}, as {files[folder]} is; plan it from another folder"
+                raise BadInput(Finding(Code.DUPLICATE_ID, "", message))
 
 
 def _paths(pattern: str) -> Iterator[tuple[Path, bool]]:

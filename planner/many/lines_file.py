@@ -30,10 +30,10 @@ class LinesFile:
             return []
         except OSError as error:
             raise self.refused((error.strerror or str(error)).lower()) from error
-        return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n") if line.strip()]
+        return _lines_in(data)
 
-    def open(self) -> None:
-        """Open for writing. Raises BadInput if another process writes, OSError if it cannot be written."""
+    def open(self) -> list[str]:
+        """Open for writing; return the complete lines, which nobody else changes from now on. Raises BadInput if another run writes, OSError if it cannot be written."""
         self._stream = self.path.open("ab")
         try:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,6 +44,12 @@ class LinesFile:
         data = self.path.read_bytes()
         self._stream.truncate(data.rfind(b"\n") + 1)
         self._synced = time.monotonic()
+        return _lines_in(data)
+
+    def clear(self) -> None:
+        """Remove all lines of the file, which is open. Raises OSError."""
+        assert self._stream is not None
+        self._stream.truncate(0)
 
     def append(self, line: str) -> None:
         """Append a line, which is on the disk a second later at most. Raises OSError."""
@@ -70,3 +76,7 @@ class LinesFile:
         assert self._stream is not None
         os.fsync(self._stream.fileno())
         self._synced = time.monotonic()
+
+
+def _lines_in(data: bytes) -> list[str]:
+    return [line for line in data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n") if line.strip()]

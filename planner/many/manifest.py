@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from ..formats.json.pieces import MAX_DEPTH, deepest
 from ..model.errors import BadInput, Code, Finding
 from ..model.versions import MEMPLAN
 from ..planning.options.options import Options
@@ -17,6 +18,13 @@ from .lines_file import LinesFile
 
 FORMAT = "memplan-manifest/1"
 FILE_NAME = "manifest.jsonl"
+LARGEST = 1 << 63
+"""No number in a manifest reaches it."""
+
+
+def plan_name(file: str) -> str:
+    """Return where in the folder the plan of the file of this name is."""
+    return f"{file}.plan.json"
 
 
 class EntryStatus(StrEnum):
@@ -69,42 +77,90 @@ class Entry:
         fields = {name: value for name, value in asdict(self).items() if value is not None}
         return json.dumps({**fields, "status": str(self.status)}, ensure_ascii=False, allow_nan=False)
 
+    @classmethod
+    def of_line(cls, line: str) -> Entry | None:
+        """Return the entry in a line; None if it is damaged."""
+        try:
+            content = _document(line)
+            entry = cls(**{**content, "status": EntryStatus(content["status"])})
+        except (ValueError, TypeError, KeyError):
+            return None
+        return entry if entry._is_sound() else None
+
+    def _is_sound(self) -> bool:
+        """True if every value is of its field's type, and there is a plan exactly if the status says so."""
+        if not all(_is_of_type(getattr(self, name), kind) for name, kind in KINDS.items()):
+            return False
+        wanted = plan_name(self.file) if self.status.has_plan else None
+        return self.plan == wanted and (self.plan_sha256 is None) == (wanted is None)
+
+
+KINDS = get_type_hints(Entry)
+"""The type of each field."""
+
+
+def _is_of_type(value: object, kind: Any) -> bool:
+    """True for a value of the type, and for numbers only if they can be added up and written again."""
+    if not isinstance(value, (int, float)):
+        return isinstance(value, kind)
+    is_one = not isinstance(value, bool) and abs(value) < LARGEST
+    return is_one and (isinstance(value, kind) or isinstance(float(value), kind))
+
+
+def _document(line: str) -> dict[str, Any]:
+    """Return the object in a line. Raises ValueError."""
+    try:
+        content = json.loads(line)
+    except RecursionError:
+        content = None
+    if not isinstance(content, dict):
+        raise ValueError("it is no object that can be read")
+    return content
+
 
 class Manifest:
-    """The manifest in a folder."""
+    """The manifest in a folder. Nothing of it is known before it is read or begun."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any], entries: dict[str, Entry], file: LinesFile) -> None:
-        self.folder, self.settings, self.entries, self._file = folder, settings, entries, file
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settings: Mapping[str, Any] = {}
+        self.entries: dict[str, Entry] = {}
+        self._file = LinesFile(folder / FILE_NAME)
 
     @classmethod
-    def read(cls, folder: Path, *, anew: bool = False) -> Manifest:
-        """Return what exists, unless everything is made anew. A damaged line is ignored, so that its file is planned again. Raises BadInput."""
-        file = LinesFile(folder / FILE_NAME)
-        lines = [] if anew else file.read()
-        settings: Mapping[str, Any] = {}
-        entries: dict[str, Entry] = {}
-        for number, line in enumerate(lines, 1):
-            try:
-                content = json.loads(line)
-                if number == 1:
-                    if content["format"] != FORMAT:
-                        raise ValueError
-                    settings = content["settings"]
-                    continue
-                entries[content["file"]] = Entry(**{**content, "status": EntryStatus(content["status"])})
-            except (ValueError, TypeError, KeyError) as error:
-                if number == 1:
-                    raise file.refused(f"line 1 is none of {FORMAT}; name another folder, or say --anew") from error
-        return cls(folder, settings, entries, file)
+    def read(cls, folder: Path) -> Manifest:
+        """Return what exists. Raises BadInput."""
+        manifest = cls(folder)
+        manifest._take(manifest._file.read())
+        return manifest
+
+    def _take(self, lines: Sequence[str]) -> None:
+        """Take the contents from these lines. A damaged one is ignored, so that its file is planned again. Raises BadInput."""
+        if lines:
+            self.settings = self._settings_in(lines[0])
+        found = [entry for line in lines[1:] if (entry := Entry.of_line(line)) is not None]
+        self.entries = {entry.file: entry for entry in found}
+
+    def _settings_in(self, line: str) -> Mapping[str, Any]:
+        """Return the settings in the first line. Raises BadInput."""
+        try:
+            content = _document(line)
+            settings = content["settings"]
+            is_flat = deepest(line.encode(errors="replace")) <= MAX_DEPTH
+            if content["format"] == FORMAT and isinstance(settings, dict) and is_flat:
+                return settings
+        except (ValueError, KeyError):
+            pass
+        raise self._file.refused(f"line 1 is none of {FORMAT}; name another folder, or say --anew")
 
     def begin(self, settings: Mapping[str, Any], *, anew: bool) -> None:
-        """Continue or begin it. Raises BadInput if it has other settings, OSError if it cannot be written."""
-        self._file.open()
+        """Continue or begin it; from then on no other run can. Raises BadInput if it has other settings, OSError if it cannot be written."""
+        lines = self._file.open()
+        if not anew:
+            self._take(lines)
         if anew or not self.settings:
             self.entries.clear()
-            self._file.close()
-            self._file.path.write_bytes(b"")
-            self._file.open()
+            self._file.clear()
             self.settings = settings
             self._file.append(json.dumps({"format": FORMAT, "settings": settings}))
         elif self.settings != settings:
@@ -129,7 +185,7 @@ class Manifest:
             return None
         try:
             data = (self.folder / entry.plan).read_bytes()
-        except OSError:
+        except (OSError, ValueError):  # no file can have that name
             return None
         return data if hashlib.sha256(data).hexdigest() == entry.plan_sha256 else None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..model.errors import BadInput, Code, Finding
 from .collecting import ProblemFile
 from .farm import Farm, require_usable
-from .manifest import Entry, EntryStatus, Manifest, settings_of
+from .manifest import Entry, EntryStatus, Manifest, plan_name, settings_of
 from .places import Place, Places, Processes
 from .progress import Reached, UnderWay
 from .worker import Lost, Make, Read, Unwritable, WasMade, WasRead, WasRefused, remove_unfinished, write_whole
@@ -63,7 +63,7 @@ def plan_many(
     where = places_for(farm, len(files)) if where is None else where
     try:
         require_usable(farm)
-        manifest = Manifest.read(folder, anew=farm.anew)
+        manifest = Manifest(folder)
         under_way = {} if under_way is None else under_way
         run = _Run(manifest, farm, where, on_entry or (lambda _: None), stopped or (lambda: False), under_way)
         return _written(run, manifest, files)
@@ -74,7 +74,7 @@ def plan_many(
 def _written(run: _Run, manifest: Manifest, files: Sequence[ProblemFile]) -> bool:
     try:
         manifest.begin(settings_of(run.farm.options), anew=run.farm.anew)
-        remove_unfinished({(manifest.folder / _plan_name(file)).parent for file in files})
+        remove_unfinished({(manifest.folder / plan_name(file.name)).parent for file in files})
         return run.all_of(files)
     except OSError as error:
         message = f"{manifest.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
@@ -223,7 +223,7 @@ class _Run:
                 return
             self._problems[key] = _Once()
             slot.read = read
-            out, options = self._manifest.folder / _plan_name(file), self.farm.options
+            out, options = self._manifest.folder / plan_name(file.name), self.farm.options
             kept = None if self._answers is None else self._answers.find(read, options)
             self._ask(slot, Make(options, str(out), self._start_of(file), tells=True, known=kept))
             return
@@ -241,7 +241,7 @@ class _Run:
             sha256=read.sha256,
             status=EntryStatus(made.status),
             digest=read.digest,
-            plan=None if made.plan_sha256 is None else _plan_name(file),
+            plan=None if made.plan_sha256 is None else plan_name(file.name),
             plan_sha256=made.plan_sha256,
             source=None if made.plan_sha256 is None else "store" if made.is_known else "solved",
             stop=made.stop,
@@ -292,7 +292,7 @@ class _Run:
         data = manifest.plan_of(entry)
         if data is None:
             return False
-        name = _plan_name(file)
+        name = plan_name(file.name)
         path = self._manifest.folder / name
         try:
             write_whole(path, data)
@@ -371,10 +371,6 @@ class _Run:
 def _by_digest(manifest: Manifest) -> dict[str, tuple[Manifest, Entry]]:
     with_plans = (entry for entry in manifest.entries.values() if entry.plan is not None and entry.digest is not None)
     return {entry.digest: (manifest, entry) for entry in with_plans if entry.digest is not None}
-
-
-def _plan_name(file: ProblemFile) -> str:
-    return f"{file.name}.plan.json"
 
 
 def _sha256(path: Path) -> str:

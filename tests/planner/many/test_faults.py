@@ -24,6 +24,7 @@ from planner import (
 )
 from planner.generate import Request, generate
 from planner.many import Entry, EntryStatus, Manifest, collect, places, plan_many
+from planner.many.lines_file import LinesFile
 from tests.planner.many.conftest import QUICK, entries_of, run, written
 
 pytestmark = pytest.mark.usefixtures("forked_companions")
@@ -40,6 +41,29 @@ def test_two_runs_do_not_write_into_one_folder(problems: Path, tmp_path: Path) -
     with pytest.raises(BadInput, match="another run is writing it"):
         run(problems, out)
     manifest.close()
+
+
+def test_a_manifest_is_emptied_only_by_the_run_that_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run may begin at any moment at which this one has not locked it."""
+    usual = LinesFile.close
+    others: list[Manifest] = []
+    settings = {"seed": 1}
+
+    def close(self: LinesFile) -> None:
+        usual(self)
+        if not others:
+            others.append(Manifest(tmp_path))
+            others[0].begin(settings, anew=False)
+
+    monkeypatch.setattr(LinesFile, "close", close)
+    first = Manifest(tmp_path)
+    first.begin(settings, anew=True)
+    assert not others
+    first.add(Entry("a", "0", EntryStatus.FAILED))
+    first.close()
+    others[0].add(Entry("b", "0", EntryStatus.FAILED))
+    others[0].close()
+    assert Manifest.read(tmp_path).entries.keys() == {"a", "b"}
 
 
 def test_an_unwritable_folder_is_reported(problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,9 +165,15 @@ def test_a_stop_ends_the_run_and_the_next_call_goes_on(problems: Path, tmp_path:
 def test_a_false_manifest_is_refused_unless_all_is_made_anew(problems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    (out / "manifest.jsonl").write_text('{"format": "memplan-manifest/0", "settings": {}}\n[]\n')
-    with pytest.raises(BadInput, match=r"line 1 is none of memplan-manifest/1.*--anew"):
-        run(problems, out)
+    for first in (
+        '{"format": "memplan-manifest/0", "settings": {}}',
+        *(f'{{"format": "memplan-manifest/1", "settings": {each}}}' for each in ("[[1]]", '"x"', "5", "null")),
+        "[]",
+        "[" * 200_000,
+    ):
+        (out / "manifest.jsonl").write_text(f"{first}\n[]\n")
+        with pytest.raises(BadInput, match=r"line 1 is none of memplan-manifest/1.*--anew"):
+            run(problems, out)
     assert len(run(problems, out, replace(QUICK, anew=True))) == len(entries_of(out)) == 8
 
 
@@ -151,7 +181,19 @@ def test_a_damaged_line_costs_its_own_file_alone(problems: Path, tmp_path: Path)
     out = tmp_path / "out"
     run(problems, out)
     manifest = out / "manifest.jsonl"
-    for damage in (b"[]", b'{"file": []}', b'{"file": "a", "sta', b"\0\xff"):
+    sound = json.loads(manifest.read_bytes().splitlines()[-1])
+    texts: tuple[object, ...] = (5, ["x"], {})
+    numbers: tuple[object, ...] = ("x", [1], True, 10**400)
+    wrong: dict[str, tuple[object, ...]] = {
+        "plan": (5, "a\0b", ["a"], "../a", None),
+        "status": ("optimal ",),
+        "plan_sha256": (None,),
+        "more": (1,),
+    }
+    wrong |= dict.fromkeys(("digest", "source", "file", "stop", "reason"), texts)
+    wrong |= dict.fromkeys(("moved", "peak", "seconds", "buffers"), numbers)
+    fields = [json.dumps({**sound, name: value}).encode() for name, values in wrong.items() for value in values]
+    for damage in (b"[]", b'{"file": []}', b'{"file": "a", "sta', b"\0\xff", b"[" * 200_000, *fields):
         lines = manifest.read_bytes().splitlines()
         before = len(lines)
         lines[-1] = damage

@@ -164,6 +164,17 @@ def test_files_that_would_have_one_name_are_refused(tmp_path: Path, monkeypatch:
         collect([str(elsewhere), "."], tmp_path / "out")
 
 
+@pytest.mark.parametrize("folder", ["manifest.jsonl", "a.json.plan.json"])
+def test_a_folder_called_like_a_file_of_the_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place in (tmp_path, tmp_path / folder):
+        written(place, "a.json", generate("transformer", Request(20, 0)))
+    with pytest.raises(BadInput, match=f"would be called {folder}, as the (manifest|plan of .*a.json) is"):
+        collect(["."], tmp_path / "out")
+
+
 def test_reading_counts_towards_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     began: list[float] = []
 
