@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from math import floor
 
+from .....planning.shapes.expression import LIMIT
 from .. import dims as d
 from ..dims import Dim, Shape
 from ..model import INT64
@@ -110,8 +111,8 @@ def split(at: Site) -> list[Type]:
     return [Type(at.element(), (*shape[:axis], size, *shape[axis + 1 :])) for size in sizes]
 
 
-def slice_of(at: Site) -> tuple[list[tuple[int, Dim, Dim, int]], Shape]:
-    """Return (axis, start, count, step) of each axis that is cut, and the resulting shape."""
+def slice_of(at: Site) -> tuple[list[tuple[int, Dim | None, Dim, int]], Shape]:
+    """Return (axis, start, count, step) of each axis that is cut, and the resulting shape. Without a start, the count is the greatest possible."""
     shape = list(at.shape(0))
     starts: list[Dim] | None
     ends: list[Dim] | None
@@ -140,16 +141,14 @@ def slice_of(at: Site) -> tuple[list[tuple[int, Dim, Dim, int]], Shape]:
     return cuts, tuple(shape)
 
 
-def _cut(at: Site, size: Dim, start: Dim, end: Dim, step: int) -> tuple[Dim, Dim]:
+def _cut(at: Site, size: Dim, start: Dim, end: Dim, step: int) -> tuple[Dim | None, Dim]:
     """Return the start and the number of indices. Only forward steps are computed in symbols."""
     if step < 0:
-        if not all(isinstance(each, int) for each in (size, start, end)):
-            return 0, d.up(size, -step)  # at most all of it
-        assert isinstance(size, int)
-        assert isinstance(start, int)
-        assert isinstance(end, int)
-        indices = range(*slice(start, end if end >= -size else None, step).indices(size))
-        return (indices[0] if indices else 0), len(indices)
+        if not isinstance(size, int) or not isinstance(start, int) or not isinstance(end, int):
+            return None, d.up(size, -step)  # at most all of it
+        first, last = (place + size if place < 0 else place for place in (start, end))
+        first, last = min(max(first, 0), size - 1), max(last, -1)
+        return first, len(range(first, last, step))
     low, high = _within(at, start, size), _within(at, end, size)
     return low, d.most(d.up(d.sub(high, low), step), 0)
 
@@ -159,6 +158,8 @@ def _within(at: Site, place: Dim, size: Dim) -> Dim:
     if isinstance(place, int):
         if place >= 1 << 31:
             return size  # exporters write the end like this
+        if place <= -LIMIT:
+            return 0
         if place < 0:
             place = d.add(place, size)
     elif d.least(place, at.box) < 0:

@@ -1,0 +1,73 @@
+"""Operators that rearrange elements give out as many as the standard says."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import BadInput, read_problem, read_shaped
+from tests.planner.formats.models.onnx.models import graph, model, node, tensor, value
+
+FAR = 1 << 63
+"""How exporters write a place behind every end."""
+
+
+def sliced(size: int | str, start: int, end: int, step: int) -> bytes:
+    constants = [tensor(name, [number]) for name, number in zip("sead", (start, end, 0, step), strict=True)]
+    return model(graph([node("Slice", "x s e a d", "y")], [value("x", [size])], [value("y", None)], constants))
+
+
+def length(made: bytes, options: str = "") -> int:
+    """Return how many numbers of 4 bytes the result has."""
+    problem, _ = read_problem(made, format=f"onnx:{options}" if options else "onnx")
+    return {buffer.id: buffer.size for buffer in problem.buffers}["y"] // 4
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step", "count"),
+    [
+        (-10, -100, -1, 1),
+        (-6, -FAR, -2, 1),
+        (-10, 0, -1, 0),
+        (-10, 2, -1, 0),
+        (10, -100, -1, 5),
+        (10, 0, -1, 4),
+        (-1, -FAR, -2, 3),
+        (3, -5, -1, 3),
+        (3, -6, -1, 4),
+        (2, 4, -1, 0),
+        (-10, 10, 1, 5),
+        (-FAR, FAR - 1, 2, 3),
+        (-10, -100, 1, 0),
+        (10, 20, 1, 0),
+    ],
+)
+def test_places_of_a_slice_are_moved_into_its_dimension(start: int, end: int, step: int, count: int) -> None:
+    """Going backwards it begins at the first index at least, and ends before it at most."""
+    assert length(sliced(5, start, end, step)) == count
+    assert length(sliced(0, start, end, step)) == 0
+
+
+@pytest.mark.parametrize(("start", "most"), [(-FAR, 9), (-3, 3)])
+def test_places_of_a_slice_are_moved_into_a_dimension_of_several_sizes(start: int, most: int) -> None:
+    shaped, _ = read_shaped(sliced("n", start, FAR - 1, 1), format="onnx:dim=n=0..9")
+    for n in (0, 1, 2, 3, 9):
+        assert {buffer.id: buffer.size for buffer in shaped.at({"n": n}).buffers}["y"] == 4 * min(n, most)
+
+
+def test_what_a_slice_takes_backwards_from_a_place_in_symbols_is_not_known() -> None:
+    """It was taken to begin at the first number."""
+    made = graph(
+        [
+            node("Shape", "z", "n"),
+            node("Shape", "x", "dims"),
+            node("Slice", "dims n far zero minus", "turned"),
+            node("Expand", "x turned", "y"),
+        ],
+        [value("x", [1, 1, 3]), value("z", ["n"])],
+        [value("y", None)],
+        [tensor("minus", [-1]), tensor("zero", [0]), tensor("far", [-FAR])],
+    )
+    assert length(model(made), "dim=n=1") == 3
+    with pytest.raises(BadInput) as caught:
+        read_problem(model(made), format="onnx:dim=n=1..2")
+    assert "what is in input 1 ('turned'), which is not known" in caught.value.findings[0].message
