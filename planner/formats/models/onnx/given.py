@@ -9,7 +9,8 @@ from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
 from ....planning.shapes.expression import LIMIT
 from . import dims as d
-from .model import BOOL, INT8, INT32, INT64, MAP, MOST_NUMBERS, UINT8, Declared, Graph
+from .model import BITS, BOOL, INT64, MAP, MOST_NUMBERS, Declared, Graph
+from .rules.elements import WHOLE
 from .rules.site import Type
 from .sequences import MOST_ITEMS
 from .values import as_values
@@ -17,10 +18,10 @@ from .values import as_values
 if TYPE_CHECKING:
     from .symbols import Symbols
 
-WHOLE = {
-    UINT8: (0, 255), INT8: (-128, 127), 4: (0, 65535), 5: (-32768, 32767), INT32: (-(1 << 31), (1 << 31) - 1),
-    INT64: (-LIMIT, LIMIT), BOOL: (0, 1), 12: (0, (1 << 32) - 1), 13: (0, LIMIT),
-}  # fmt: skip
+NUMBERS = {
+    BOOL: (0, 1),
+    **{element: (max(low, -LIMIT), min(high, LIMIT)) for element, (low, high) in WHOLE.items() if BITS[element] >= 8},
+}
 """The types of inputs whose numbers can be given, and the least and the greatest number of each."""
 
 
@@ -82,10 +83,10 @@ def _count(type_: Type) -> int | None:
     """Return how many numbers it holds; None if it is no short list of whole numbers."""
     count = d.product(type_.shape)
     is_short = len(type_.shape) <= 1 and isinstance(count, int) and 0 < count <= MOST_NUMBERS
-    return count if is_short and isinstance(count, int) and type_.element in WHOLE else None
+    return count if is_short and isinstance(count, int) and type_.element in NUMBERS else None
 
 
 def _content(made: Input, symbols: Symbols) -> Any:
     count = _count(made.type) or 0
-    numbers = symbols.numbers(made.declared.name, count, made.place, WHOLE[made.type.element])
+    numbers = symbols.numbers(made.declared.name, count, made.place, NUMBERS[made.type.element])
     return None if numbers is None else as_values(numbers, () if not made.type.shape else (count,))

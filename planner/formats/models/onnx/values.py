@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import accumulate
+from math import ceil, floor
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,8 @@ import numpy as np
 from ....planning.shapes.expression import Expression
 from . import dims as d
 from .dims import Dim
-from .model import BOOL, FLOAT, INT32, INT64, MOST_NUMBERS, Constant
+from .model import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, MOST_NUMBERS, UINT8, Constant
+from .rules.elements import DIGITS, WHOLE, held, plain, wrapped
 from .rules.elementwise import part_of_shape
 from .rules.layout import slice_of
 from .rules.site import ShapeError, Site, Type
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
     Values = NDArray[Any]
 
-_TYPES = {FLOAT: "<f4", 2: "u1", 3: "i1", 4: "<u2", 5: "<i2", INT32: "<i4", INT64: "<i8", BOOL: "?", 11: "<f8", 12: "<u4", 13: "<u8"}  # fmt: skip
+_TYPES = {
+    FLOAT: "<f4", UINT8: "u1", INT8: "i1", 4: "<u2", 5: "<i2", INT32: "<i4", INT64: "<i8", BOOL: "?", FLOAT16: "<f2", DOUBLE: "<f8", 12: "<u4", 13: "<u8",
+    BFLOAT16: "<u2",
+}  # fmt: skip
 
 
 def content_of(tensor: Constant) -> Values | None:
@@ -32,14 +38,23 @@ def content_of(tensor: Constant) -> Values | None:
         count *= size
     if count > MOST_NUMBERS or tensor.is_outside or tensor.element not in _TYPES:
         return None
-    if tensor.raw is not None:
-        kind = np.dtype(_TYPES[tensor.element])
-        if tensor.raw.size != count * kind.itemsize:
-            return None
-        numbers = np.frombuffer(tensor.raw.bytes, kind).tolist()
-    else:
-        numbers = list(tensor.numbers)
-    return as_values(numbers, tensor.shape) if len(numbers) == count else None
+    kind = np.dtype(_TYPES[tensor.element])
+    raw = tensor.raw
+    content = _listed(tensor, kind) if raw is None else memoryview(raw.data)[raw.start : raw.end]
+    if len(content) != count * kind.itemsize:
+        return None
+    found = np.frombuffer(content, kind)
+    if tensor.element == BFLOAT16:  # the first half of a float
+        found = (found.astype("<u4") << 16).view("<f4")
+    return as_values([plain(each) for each in found.tolist()], tensor.shape)
+
+
+def _listed(tensor: Constant, kind: np.dtype[Any]) -> bytes:
+    """Return the bytes of numbers that are written as a list. Except for floats, each is in the last bits of a whole number."""
+    if tensor.element == FLOAT:
+        return np.array(tensor.numbers, kind).tobytes()
+    whole = (each for each in tensor.numbers if isinstance(each, int))
+    return b"".join(each.to_bytes(8, "little", signed=True)[: kind.itemsize] for each in whole)
 
 
 def as_values(numbers: list[Any], shape: tuple[int, ...]) -> Values:
@@ -56,23 +71,19 @@ def computed(at: Site, types: list[Type]) -> Values | None:
     if not isinstance(count, int) or count > MOST_NUMBERS:
         return None
     made = COMPUTED[at.node.operator](at)
-    if made is None or made.size != count or any(_is_huge(each) for each in made.ravel()):
+    if made is None or made.size != count:
         return None
-    if types[0].element not in (FLOAT, 11, 10) and any(isinstance(each, float) for each in made.ravel()):
-        made = _each(lambda each: int(each) if isinstance(each, float) else each)(made)
+    if at.node.operator not in HANDED_ON:
+        made = _each(lambda each: held(each, types[0].element, at.box))(made)
     return made.reshape(shape)  # type: ignore[arg-type]  # all of them are numbers if their product is one
-
-
-def _is_huge(value: Any) -> bool:
-    """True for a value that cannot be a size, and would only grow."""
-    return isinstance(value, int) and abs(value) > 1 << 64
 
 
 def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Values]:
     """Return the function applied element by element."""
 
     def of(*given: Values) -> Values:
-        return np.asarray(np.frompyfunc(function, count, 1)(*given), object)
+        with np.errstate(all="ignore"):  # infinities are numbers like others
+            return np.asarray(np.frompyfunc(function, count, 1)(*given), object)
 
     return of
 
@@ -102,10 +113,7 @@ def _numbers(plain: Callable[[Any, Any], Any], symbolic: Callable[[Dim, Dim], Di
     def of(a: Any, b: Any) -> Any:
         if isinstance(a, Expression) or isinstance(b, Expression):
             if isinstance(a, float) or isinstance(b, float):
-                whole = [int(each) if isinstance(each, float) and each.is_integer() else each for each in (a, b)]
-                if any(isinstance(each, float) for each in whole):
-                    raise _Unknown
-                a, b = whole
+                raise _Unknown
             return symbolic(a, b)
         return plain(a, b)
 
@@ -113,7 +121,7 @@ def _numbers(plain: Callable[[Any, Any], Any], symbolic: Callable[[Dim, Dim], Di
 
 
 def _quotient(at: Site) -> Values | None:
-    whole = at.element() not in (FLOAT, 11, 10)
+    whole = at.element() in WHOLE
 
     def of(a: Any, b: Any) -> Any:
         if b == 0:
@@ -151,19 +159,25 @@ def _equal(at: Site) -> Values | None:
     return _each(of, 2)(_first(at), _first(at, 1))
 
 
-def _ordered(test: Callable[[int], bool]) -> Callable[[Site], Values | None]:
+def _truth(value: Any) -> bool:
+    if isinstance(value, Expression):
+        raise _Unknown
+    return bool(value)
+
+
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Site], Values | None]:
     def of(at: Site) -> Values | None:
         a, b = _first(at), _first(at, 1)
         if any(isinstance(each, Expression) for each in (*a.ravel(), *b.ravel())):
             raise _Unknown
-        return _each(lambda x, y: test(x - y), 2)(a, b)
+        return _each(test, 2)(a, b)
 
     return of
 
 
 def _where(at: Site) -> Values | None:
     found = np.broadcast_arrays(_first(at), _first(at, 1), _first(at, 2))
-    return _each(lambda test, a, b: a if test else b, 3)(*found)
+    return _each(lambda test, a, b: a if _truth(test) else b, 3)(*found)
 
 
 def _gather(at: Site) -> Values | None:
@@ -211,7 +225,7 @@ def _constant(at: Site) -> Values | None:
 
 def _filled(at: Site) -> Values | None:
     tensor, shape = at.tensor("value"), at.whole(0) or []
-    value = as_values([0.0], (1,)) if tensor is None else content_of(tensor)
+    value = as_values([0], (1,)) if tensor is None else content_of(tensor)
     if value is None or not value.size:
         raise _Unknown
     count = 1
@@ -230,19 +244,31 @@ def _shape(at: Site) -> Values | None:
 def _product(at: Site) -> Values | None:
     if at.node.attributes.get("axes"):
         return None
-    times = _numbers(lambda a, b: a * b, d.mul)
+    times = _numbers(lambda a, b: held(a * b, at.element(), at.box), d.mul)
     return as_values([reduce(times, _first(at).ravel(), 1)], ())
 
 
 def _rounded(at: Site) -> Values | None:
-    import math
-
-    up = at.node.operator == "Ceil"
-    return _each(lambda x: x if isinstance(x, Expression) else float((math.ceil if up else math.floor)(x)))(_first(at))
+    to_whole = ceil if at.node.operator == "Ceil" else floor
+    return _each(lambda x: x if isinstance(x, Expression) else to_whole(x))(_first(at))
 
 
+def _cast(at: Site) -> Values | None:
+    """Return the numbers; of one whole number in a smaller type, the digits for which there is room."""
+    to = at.number("to", 0)
+    if at.element() in DIGITS or to not in WHOLE:
+        return _first(at)
+    return _each(lambda x: x if isinstance(x, Expression) else wrapped(x, to))(_first(at))
+
+
+HANDED_ON = frozenset(
+    ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Gather", "Slice", "Concat", "Where", "Max", "Min", "ConstantOfShape", "Shape", "Size",
+     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or")
+)  # fmt: skip
+"""The operators whose results are numbers that a tensor of their type held before, or always holds."""
 COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
-    **dict.fromkeys(("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _first),
+    **dict.fromkeys(("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _first),
+    "Cast": _cast,
     "Add": _pairs(_numbers(lambda a, b: a + b, d.add)),
     "Sub": _pairs(_numbers(lambda a, b: a - b, d.sub)),
     "Mul": _pairs(_numbers(lambda a, b: a * b, d.mul)),
@@ -254,13 +280,13 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
     "Ceil": _rounded,
     "Floor": _rounded,
     "Equal": _equal,
-    "Less": _ordered(lambda x: x < 0),
-    "LessOrEqual": _ordered(lambda x: x <= 0),
-    "Greater": _ordered(lambda x: x > 0),
-    "GreaterOrEqual": _ordered(lambda x: x >= 0),
-    "Not": lambda at: _each(lambda x: not x)(_first(at)),
-    "And": _pairs(lambda a, b: bool(a and b)),
-    "Or": _pairs(lambda a, b: bool(a or b)),
+    "Less": _ordered(lt),
+    "LessOrEqual": _ordered(le),
+    "Greater": _ordered(gt),
+    "GreaterOrEqual": _ordered(ge),
+    "Not": lambda at: _each(lambda x: not _truth(x))(_first(at)),
+    "And": _pairs(lambda a, b: _truth(a) and _truth(b)),
+    "Or": _pairs(lambda a, b: _truth(a) or _truth(b)),
     "Where": _where,
     "Gather": _gather,
     "Slice": _slice,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 
 from .. import dims as d
 from ..dims import Dim
 from ..model import BITS, BOOL, FLOAT, INT64, STRING
+from .elements import DIGITS, rounded
 from .site import ShapeError, Site, Type, broadcast
 
 
@@ -92,7 +93,10 @@ def counted(at: Site) -> list[Type]:
     if all(isinstance(end, int | float) for end in (low, high, step)):
         if not step:
             raise ShapeError("a step is not 0")
-        count = max(0, ceil((high - low) / step))
+        turns = rounded(high - low, at.element()) / step if at.element() in DIGITS else (high - low) / step
+        if not isfinite(turns):
+            raise ShapeError("it counts without an end")
+        count = max(0, ceil(turns))
     elif any(isinstance(end, float) for end in (low, high, step)):
         raise ShapeError("it counts in fractions up to a symbol")
     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import reduce
-from math import floor
+from math import floor, frexp, ldexp
 
 from .....planning.shapes.expression import LIMIT
+from .....planning.shapes.intervals import bounds
 from .. import dims as d
 from ..dims import Dim, Shape
-from ..model import INT64
+from ..model import FLOAT, INT64
+from .elements import DIGITS, rounded
 from .site import NotKnown, ShapeError, Site, Type, axis_of, broadcast
 
 
@@ -291,8 +293,9 @@ def resize(at: Site) -> list[Type]:
     if factors is None or len(factors) != len(axes):
         raise ShapeError("it needs sizes, or a factor for each dimension")
     for axis, factor in zip(axes, factors, strict=True):
-        assert not isinstance(factor, tuple)
-        found[axis] = _scaled(shape[axis], float(factor))
+        if not isinstance(factor, int | float):
+            raise NotKnown(f"its result depends on a factor that has several values (input {source})")
+        found[axis] = _scaled(at, shape[axis], factor)
     return [Type(at.element(), tuple(found))]
 
 
@@ -305,19 +308,28 @@ def _resized(at: Site, shape: Shape, axes: tuple[int, ...], sizes: list[Dim]) ->
             raise ShapeError("to keep proportions, it needs sizes that are numbers")
         factors = [b / a for a, b in numbers]  # type: ignore[operator]
         factor = min(factors) if policy == "not_larger" else max(factors)
-        sizes = [floor(factor * a + 0.5) for a, _ in numbers]  # type: ignore[operator]
+        sizes = [_times(a, factor, 0.5) for a, _ in numbers]  # type: ignore[arg-type]
     for axis, size in zip(axes, sizes, strict=True):
         found[axis] = size
     return tuple(found)
 
 
-def _scaled(dim: Dim, factor: float) -> Dim:
+def _scaled(at: Site, dim: Dim, factor: float) -> Dim:
     if not 0 < factor < 1 << 31:
         raise ShapeError(f"a factor of {factor}")
     if isinstance(dim, int):
-        return floor(dim * factor)
-    above, below = factor.as_integer_ratio()
+        return _times(dim, factor)
+    digits, (above, below) = DIGITS[FLOAT][0], factor.as_integer_ratio()
+    most = bounds(dim, at.box)[1] * (above // (above & -above))
+    if most > 1 << digits:  # the dimension and the product may be rounded up
+        above, below = (factor + ldexp(3, frexp(factor)[1] - digits)).as_integer_ratio()
     return d.down(d.mul(dim, above), below)
+
+
+def _times(dim: int, factor: float, more: float = 0) -> int:
+    """Return the product, rounded down after `more` is added: the greater one of those that single and double precision give."""
+    single = rounded(rounded(factor, FLOAT) * rounded(dim, FLOAT), FLOAT)
+    return floor(max(single, dim * factor) + more)
 
 
 def center_crop_pad(at: Site) -> list[Type]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import struct
+
+import numpy as np
 import pytest
 
 from planner import BadInput, read_problem, read_shaped
-from tests.planner.formats.models.onnx.models import graph, model, node, tensor, value
+from tests.planner.formats.models.onnx.models import FLOAT, graph, inside, model, node, number, tensor, value
 
 FAR = 1 << 63
 """How exporters write a place behind every end."""
@@ -71,3 +74,46 @@ def test_what_a_slice_takes_backwards_from_a_place_in_symbols_is_not_known() -> 
     with pytest.raises(BadInput) as caught:
         read_problem(model(made), format="onnx:dim=n=1..2")
     assert "what is in input 1 ('turned'), which is not known" in caught.value.findings[0].message
+
+
+def resized(size: int | str, scale: float) -> bytes:
+    scales = number(1, 1) + number(2, FLOAT) + inside(8, "scales") + inside(9, struct.pack("<f", scale))
+    return model(graph([node("Resize", "x - scales", "y")], [value("x", [size])], [value("y", None)], [scales]))
+
+
+@pytest.mark.parametrize(
+    ("size", "scale", "found"),
+    [(3, 7 / 3, 7), (9, 7 / 9, 7), (5, 0.5, 2), (5, 1.5, 7), (7, 1.0, 7), ((1 << 24) + 1, 1.0, (1 << 24) + 1)],
+)
+def test_a_dimension_times_a_factor_is_rounded_in_single_precision(size: int, scale: float, found: int) -> None:
+    """With more digits the first two are less than 7. A dimension that has more digits than a factor keeps them."""
+    assert length(resized(size, scale)) == found
+
+
+@pytest.mark.parametrize("scale", [7 / 3, 7 / 9, 0.7, 1 / 3, 0.5, 2.0])
+def test_a_dimension_in_symbols_times_a_factor_has_room_for_what_it_is_rounded_to(scale: float) -> None:
+    shaped, _ = read_shaped(resized("n", scale), format="onnx:dim=n=1..90")
+    single = np.float32(scale)
+    for n in range(1, 91):
+        room = {buffer.id: buffer.size for buffer in shaped.at({"n": n}).buffers}["y"] // 4
+        assert int(np.floor(single * np.float32(n))) <= room <= n * scale + 1e-5
+
+
+def test_a_factor_that_is_a_symbol_is_refused() -> None:
+    made = graph(
+        [node("Shape", "z", "n"), node("Cast", "n", "scales", to=FLOAT), node("Resize", "x - scales", "y")],
+        [value("x", [5]), value("z", ["n"])],
+        [value("y", None)],
+    )
+    assert length(model(made), "dim=n=3") == 15
+    with pytest.raises(BadInput) as caught:
+        read_problem(model(made), format="onnx:dim=n=1..3")
+    assert "depends on a factor that has several values" in caught.value.findings[0].message
+
+
+@pytest.mark.parametrize(("first", "second"), [(7, 32), (13, 59)])
+def test_proportions_are_kept_with_room_for_what_either_precision_gives(first: int, second: int) -> None:
+    """27 * 7 / 6 is 31.5, and less in single precision; 27 * 13 / 6 is 58.5, and less in double precision."""
+    made = node("Resize", "x - - sizes", "y", keep_aspect_ratio_policy="not_larger")
+    sizes = tensor("sizes", [first, 99])
+    assert length(model(graph([made], [value("x", [6, 27])], [value("y", None)], [sizes]), 19)) == first * second
