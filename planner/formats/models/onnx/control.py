@@ -186,6 +186,8 @@ def loop(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
         unrolled(low, node, inputs, scope, into)
         return
     count = trips.content.ravel()[0] if trips is not None and trips.content is not None and trips.content.size else None
+    if isinstance(count, float):
+        raise ShapeError("how many turns it takes is a whole number")
     made = [
         Type(value.type.element, (_turns(low, node, scope, len(state) + j, count), *value.type.shape))
         for j, value in enumerate(outputs[len(carried) :])

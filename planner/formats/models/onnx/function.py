@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....facts.names import Names
 from ....graph.columns import ALIKE, OperatorColumns, TensorColumns, form_of_operator, tensor_form
@@ -15,7 +15,7 @@ from ....graph.program import Function
 from . import dims as d
 from .counts import Counts
 from .dims import Dim
-from .model import BITS, Constant
+from .model import BITS, Constant, Reference
 from .rules.site import Type
 from .values import content_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ....planning.shapes.expression import Values as Point
-    from .model import Known
+    from .model import Attribute, Known, Node
 
 
 class Value:
@@ -238,11 +238,32 @@ def _one(type_: Type) -> Type:
     return type_
 
 
+class Arguments(NamedTuple):
+    """What a function of the model's own is given besides values. It counts for its graphs, too."""
+
+    attributes: Mapping[str, Attribute]
+    absent: frozenset[str]
+    """The inputs that are left out."""
+
+    def put_into(self, node: Node) -> Node:
+        """Return the node with the attributes that it refers to, and without the inputs that are left out."""
+        attributes = {
+            name: self.attributes[given.name] if isinstance(given, Reference) else given
+            for name, given in node.attributes.items()
+            if not isinstance(given, Reference) or given.name in self.attributes
+        }
+        present = tuple("" if name in self.absent else name for name in node.inputs)
+        return replace(node, attributes=attributes, inputs=present)
+
+
 class Scope:
     """The names valid in a graph, or in a function of the model's own."""
 
-    def __init__(self, around: Scope | None, opsets: Mapping[str, int], known: Known) -> None:
+    def __init__(
+        self, around: Scope | None, opsets: Mapping[str, int], known: Known, arguments: Arguments | None = None
+    ) -> None:
         self.values = Values()
+        self.arguments: Arguments | None = arguments if around is None else around.arguments
         self.sequences: dict[str, Several] = {}
         self.around = around
         self.opsets = opsets

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 from ....graph.operators import Operator, OperatorKind
 from .function import Value, Written
-from .rules.layout import slice_of
+from .rules.layout import is_cut_by_data, slice_of
 from .rules.site import Site
 from .rules.table import IN_PLACE, VIEWS
 
@@ -44,11 +45,12 @@ def _in_place(
         yield Operator(OperatorKind.CONCATENATE, read, made, site.axis(len(first.type.shape), 1))
     elif node.operator == "Split" and len(made) == len(node.outputs):
         axis = site.axis(len(first.type.shape), 0)
-        start = 0
-        for id_, value in zip(made, outputs, strict=True):
+        shapes = [_form(outputs[0], id_)[0] for id_ in (source, *made)]
+        if len({(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}) > 1:
+            return  # the file says shapes that do not fit each other
+        for id_, start in zip(made, accumulate((shape[axis] for shape in shapes[1:-1]), initial=0), strict=True):
             yield Operator(OperatorKind.SLICE, (source,), (id_,), axis, start)
-            start += value.owner.tensors[id_].shape[axis]
-    elif node.operator == "Slice":
+    elif node.operator == "Slice" and not is_cut_by_data(site):
         cuts, _ = slice_of(site)
         real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]]]
         if len(real) == 1 and real[0][3] == 1 and isinstance(real[0][1], int):

@@ -16,10 +16,10 @@ from ....planning.shapes.expression import ExpressionError
 from . import dims as d
 from .control import CONTROL
 from .counts import Counts, count_of, graphs_of
-from .function import Scope, Several, Value, Written
+from .function import Arguments, Scope, Several, Value, Written
 from .given import inputs_of
 from .in_place import operators_of
-from .model import BITS, BOOL, MAP, Body, Graph, Model, Node, Nodes, Reference
+from .model import BITS, BOOL, MAP, Body, Called, Graph, Model, Node, Nodes
 from .rules.elementwise import AT_RANDOM
 from .rules.others import OF_MAPS
 from .rules.site import NotKnown, ShapeError, Site, Type
@@ -135,6 +135,9 @@ class Lowering:
             tick(PREPARING)
             self.count(1, node.place)
             self._counts.use(len(node.inputs) + len(node.outputs) + len(node.attributes))
+            if scope.arguments is not None:
+                self._counts.use(len(node.inputs) + len(node.attributes))
+                node = scope.arguments.put_into(node)
             try:
                 self._node(node, scope, into)
             except (ShapeError, ExpressionError) as error:
@@ -181,7 +184,7 @@ class Lowering:
         for j, name in enumerate(node.outputs):
             if name:
                 self.define(scope, name, (*node.place, "output", j))
-        body = self._model.functions.get((node.domain, node.operator))
+        body = self._model.functions.get(Called(node.domain, node.operator, node.overload))
         same = hands_on(self, node, scope)
         if body is not None:
             self._inlined(node, body, self._given(node, scope), scope, into)
@@ -290,23 +293,13 @@ class Lowering:
         if self._depth > MOST_FUNCTIONS:
             raise bad_input(Code.TOO_DEEP, node.place, f"functions run each other deeper than {MOST_FUNCTIONS}")
         self._counts.use(len(scope.opsets) + len(body.opsets) + len(body.inputs) + len(body.defaults))
-        inner = Scope(None, {**scope.opsets, **body.opsets}, {})
+        absent = frozenset(name for j, name in enumerate(body.inputs) if j >= len(inputs) or inputs[j] is None)
+        given = Arguments({**body.defaults, **node.attributes}, absent)
+        inner = Scope(None, {**scope.opsets, **body.opsets}, body.known, given)
         for name, value in zip(body.inputs, inputs, strict=False):
             if value is not None:
                 inner.hold(name, value)
-        values = {**body.defaults, **node.attributes}
-        absent = {name for j, name in enumerate(body.inputs) if j >= len(inputs) or inputs[j] is None}
-        nodes = []
-        for each in body.nodes:
-            attributes = {
-                key: values[given.name] if isinstance(given, Reference) else given
-                for key, given in each.attributes.items()
-                if not isinstance(given, Reference) or given.name in values
-            }
-            present = tuple("" if name in absent else name for name in each.inputs)
-            self._counts.use(len(each.inputs) + len(each.attributes))
-            nodes.append(replace(each, attributes=attributes, inputs=present, place=node.place))
-        self.nodes(nodes, inner, into)
+        self.nodes((replace(each, place=node.place) for each in body.nodes), inner, into)
         for name, theirs in zip(node.outputs, body.outputs, strict=False):
             found = inner.sequence(theirs) or inner.find(theirs)
             if name and found is None:

@@ -8,7 +8,7 @@ from functools import partial
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
 from ...binary.protobuf import Part, message
-from .model import MAX_GRAPHS, Attribute, Body, Constant, Declared, Graph, Model, Node, Reference
+from .model import MAX_GRAPHS, Attribute, Body, Called, Constant, Declared, Graph, Model, Node, Reference
 from .tensors import A_DECLARED, A_NUMBER, A_TENSOR, declared_of, sparse_of, tensor_of
 
 A_FUNCTION, A_NODE, AN_ATTRIBUTE = 600, 300, 200
@@ -28,7 +28,7 @@ def read_model(data: bytes) -> Model:
     """Return the model in the bytes. Raises BadInput with the place in the file, or in the graph."""
     graph, names_opsets = None, False
     opsets: dict[str, int] = {}
-    functions: dict[tuple[str, str], tuple[Part, Place]] = {}
+    functions: dict[Called, tuple[Part, Place]] = {}
     for each in message(data).fields():
         if each.number == 1:
             names_opsets = each.signed >= 3  # since that version of the format
@@ -40,7 +40,7 @@ def read_model(data: bytes) -> Model:
             place: Place = ("functions", len(functions))
             key, _ = each.part.passing(partial(_function, place=place))
             if key in functions:
-                raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(key[1])}")
+                raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(key.name)}")
             each.part.keep(A_FUNCTION)
             functions[key] = each.part, place
     if graph is None:
@@ -55,11 +55,11 @@ class _Functions:
 
     __slots__ = ("_called", "_parts")
 
-    def __init__(self, parts: dict[tuple[str, str], tuple[Part, Place]]) -> None:
+    def __init__(self, parts: dict[Called, tuple[Part, Place]]) -> None:
         self._parts = parts
-        self._called: dict[tuple[str, str], Body] = {}
+        self._called: dict[Called, Body] = {}
 
-    def get(self, key: tuple[str, str]) -> Body | None:
+    def get(self, key: Called) -> Body | None:
         if key in self._parts and key not in self._called:
             part, place = self._parts[key]
             self._called[key] = _function(part, place)[1]
@@ -79,10 +79,11 @@ def _opset(part: Part, opsets: dict[str, int]) -> None:
     opsets["" if domain == "ai.onnx" else domain] = version
 
 
-def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
-    name = domain = ""
+def _function(part: Part, place: Place) -> tuple[Called, Body]:
+    name = domain = overload = ""
     inputs: list[str] = []
     outputs: list[str] = []
+    known: dict[str, Part] = {}
     defaults: dict[str, Attribute] = {}
     opsets: dict[str, int] = {}
     for each in part.fields():
@@ -100,7 +101,12 @@ def _function(part: Part, place: Place) -> tuple[tuple[str, str], Body]:
             case 11:
                 key, value = _attribute(each.part, place, 0)
                 defaults[key] = value
-    return (domain, name), Body(tuple(inputs), tuple(outputs), _Nodes(part, 7, place, 0), defaults, opsets)
+            case 12:
+                _know(known, each.part, place)
+            case 13:
+                overload = each.text()
+    nodes, declared = _Nodes(part, 7, place, 0), _Known({}, known, place, in_numbers=True)
+    return Called(domain, name, overload), Body(tuple(inputs), tuple(outputs), nodes, defaults, opsets, declared)
 
 
 def _graph(part: Part, place: Place, depth: int) -> Graph:
@@ -126,24 +132,34 @@ def _graph(part: Part, place: Place, depth: int) -> Graph:
             case 12:
                 outputs.append(declared_of(each.part, (*place, "output", len(outputs))))
             case 13:
-                value = each.part.passing(partial(declared_of, place=(*place, "value_info", len(known))))
-                each.part.keep(A_DECLARED)
-                known[value.name] = each.part
+                _know(known, each.part, place)
     declared = _Known({each.name: each for each in outputs}, known, place)
     return Graph(name, _Nodes(part, 1, place, depth), tuple(inputs), tuple(outputs), declared, constants, place)
 
 
+def _know(known: dict[str, Part], part: Part, place: Place) -> None:
+    value = part.passing(partial(declared_of, place=(*place, "value_info", len(known))))
+    part.keep(A_DECLARED)
+    known[value.name] = part
+
+
 class _Known:
-    """The graph's declarations of inner values and outputs."""
+    """The declarations of inner values and outputs of a graph; of a function those in numbers, as names in others need not mean what they do in the graph."""
 
-    __slots__ = ("_back", "_parts", "_place")
+    __slots__ = ("_back", "_in_numbers", "_parts", "_place")
 
-    def __init__(self, back: dict[str, Declared], parts: dict[str, Part], place: Place) -> None:
-        self._back, self._parts, self._place = back, parts, place
+    def __init__(
+        self, back: dict[str, Declared], parts: dict[str, Part], place: Place, *, in_numbers: bool = False
+    ) -> None:
+        self._back, self._parts, self._place, self._in_numbers = back, parts, place, in_numbers
 
     def get(self, name: str) -> Declared | None:
         part = self._parts.get(name)
-        return self._back.get(name) if part is None else part.passing(partial(declared_of, place=self._place))
+        if part is None:
+            return self._back.get(name)
+        found = part.passing(partial(declared_of, place=self._place))
+        is_known = all(isinstance(dim, int) for dim in found.shape or ())
+        return found if is_known or not self._in_numbers else None
 
 
 class _Nodes:
@@ -176,7 +192,7 @@ class _Nodes:
 
 def _node(part: Part, place: Place, depth: int) -> Node:
     part.keep(A_NODE)
-    operator = domain = name = ""
+    operator = domain = name = overload = ""
     inputs: list[str] = []
     outputs: list[str] = []
     attributes: dict[str, Attribute] = {}
@@ -197,10 +213,12 @@ def _node(part: Part, place: Place, depth: int) -> Node:
                 attributes[key] = value
             case 7:
                 domain = each.text()
+            case 8:
+                overload = each.text()
     if not operator:
         raise bad_input(Code.MISSING_FIELD, place, "a node must say which operator it is (op_type)")
     domain = "" if domain == "ai.onnx" else domain
-    return Node(operator, domain, name, tuple(inputs), tuple(outputs), attributes, place)
+    return Node(operator, domain, name, tuple(inputs), tuple(outputs), attributes, place, overload)
 
 
 def _attribute(part: Part, place: Place, depth: int) -> tuple[str, Attribute]:

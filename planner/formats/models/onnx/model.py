@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ....checks.report import Place
 from ...binary.protobuf import Part
@@ -73,6 +73,8 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute]
     place: Place
+    overload: str = ""
+    """Which of the model's own functions of that name it is."""
 
 
 class Nodes(Protocol):
@@ -111,12 +113,22 @@ class Body:
     nodes: Nodes
     defaults: Mapping[str, Attribute]
     opsets: Mapping[str, int]
+    known: Known
+    """The declarations of inner values."""
+
+
+class Called(NamedTuple):
+    """What one of the model's own functions is called."""
+
+    domain: str
+    name: str
+    overload: str
 
 
 class Functions(Protocol):
-    """The model's own functions by domain and name, read on demand."""
+    """The model's own functions, read on demand."""
 
-    def get(self, key: tuple[str, str]) -> Body | None: ...
+    def get(self, key: Called) -> Body | None: ...
     def __iter__(self) -> Iterator[Body]: ...
 
 

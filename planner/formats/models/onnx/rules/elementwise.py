@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import ceil, isfinite
 
 from .. import dims as d
@@ -161,9 +162,8 @@ def non_max_suppression(at: Site) -> list[Type]:
     at.depends_on_data()
     boxes, scores = at.rank(0, 3), at.rank(1, 3)
     each: Dim = boxes[1]
-    if at.has(2):
-        found = at.values[2]
-        each = d.fewest(each, found.ravel()[0]) if found is not None and found.size else each
+    if at.has(2) and at.values[2] is not None:
+        each = reduce(d.fewest, at.dims(2) or (), each)
     return [Type(INT64, (d.product((scores[0], scores[1], each)), 3))]
 
 

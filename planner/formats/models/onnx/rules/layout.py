@@ -172,8 +172,13 @@ def _within(at: Site, place: Dim, size: Dim) -> Dim:
     return d.most(found, 0) if d.least(found, at.box) < 0 else found
 
 
+def is_cut_by_data(at: Site) -> bool:
+    """True if it is not known what a Slice takes."""
+    return "starts" not in at.node.attributes and any(at.has(i) and at.values[i] is None for i in range(1, 5))
+
+
 def slice_(at: Site) -> list[Type]:
-    if "starts" not in at.node.attributes and any(at.has(i) and at.values[i] is None for i in range(1, 5)):
+    if is_cut_by_data(at):
         at.depends_on_data()
         return [at.given(0)]
     return [Type(at.element(), slice_of(at)[1])]

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import struct
 from math import prod
 from typing import Any
 
 import pytest
 
 from planner import BadInput, read_problem
-from tests.planner.formats.models.onnx.models import FLOAT, INT64, graph, inside, model, node, number, tensor, value
+from tests.planner.formats.models.onnx.models import (
+    BOOL,
+    FLOAT,
+    INT64,
+    graph,
+    inside,
+    model,
+    node,
+    number,
+    tensor,
+    value,
+)
+from tests.planner.formats.models.onnx.test_reading import refused
 
 TRAINING = "ai.onnx.preview.training"
 LEARNED = "ai.onnx.ml"
@@ -137,3 +150,24 @@ def test_products_and_comparisons_of_constants_with_fractions_are_worked_out() -
     )
     problem, _ = read_problem(model(made), format="onnx:dim=n=1..4")
     assert {buffer.id: buffer.size for buffer in problem.buffers}["y"] == 48
+
+
+@pytest.mark.parametrize("operator", ["NonMaxSuppression", "Loop"])
+def test_fractions_where_whole_numbers_are_needed_are_refused(operator: str) -> None:
+    half = number(2, FLOAT) + inside(8, "k") + inside(9, struct.pack("<f", 2.5))
+    if operator == "Loop":
+        body = [node("Identity", "c", "d"), node("Relu", "v", "w"), node("Relu", "v", "r")]
+        inner = graph(
+            body,
+            [value("i", [], INT64), value("c", [], BOOL), value("v", [4])],
+            [value("d", [], BOOL), value("w", [4]), value("r", [4])],
+        )
+        made = graph(
+            [node("Loop", "k - x", "y z", body=("graph", inner))], [value("x", [4])], [value("y", None)], [half]
+        )
+    else:
+        boxes = [value("b", [1, 6, 4]), value("s", [1, 2, 6])]
+        made = graph([node(operator, "b s k", "y")], boxes, [value("y", None)], [number(1, 1) + half])
+    code, place, message = refused(model(made))
+    assert (code, place) == ("invalid_value", "/graph/node/0")
+    assert "whole number" in message

@@ -228,22 +228,6 @@ def test_a_scan_of_opset_8_takes_the_sequences_of_a_batch_in_turn() -> None:
     assert refused(model(flat, opset=8))[0] == "invalid_value"
 
 
-def test_functions_of_the_model_are_inlined() -> None:
-    twice = inside(1, "Twice") + inside(4, "v") + inside(5, "w")
-    twice += inside(7, node("Add", "v v", "u")) + inside(7, node("Relu", "u", "w")) + inside(10, "own")
-    made = graph([node("Twice", "x", "y", domain="own")], [value("x", [8])], [value("y", None)])
-    problem = read(model(made, functions=[twice]))
-    assert list(sizes(problem).values()) == [32, 32, 32]
-    forever = (
-        inside(1, "Twice")
-        + inside(4, "v")
-        + inside(5, "w")
-        + inside(7, node("Twice", "v", "w", domain="own"))
-        + inside(10, "own")
-    )
-    assert refused(model(made, functions=[forever]))[0] == "too_deep"
-
-
 def test_results_are_in_place_only_on_request() -> None:
     made = graph(
         [
@@ -260,6 +244,14 @@ def test_results_are_in_place_only_on_request() -> None:
     assert plan(read(model(made))).peak == 2560
     assert plan(read(model(made), "in_place")).peak == 2048
     assert refused(model(CHAIN), "dim=n=1..4,in_place")[0] == "invalid_option"
+
+
+@pytest.mark.parametrize("shape", [[2], [3, 2], [2, 2, 1]])
+def test_parts_whose_shapes_do_not_fit_have_memory_of_their_own(shape: list[int]) -> None:
+    """The sizes of parts are known only as it runs, and the file may say anything of them."""
+    inputs = [value("x", [2, 6]), value("s", [2], INT64)]
+    made = graph([node("Split", "x s", "p q", axis=1)], inputs, [value("p", [2, 2]), value("q", shape)])
+    assert plan(read(model(made), "in_place")).peak == plan(read(model(made))).peak
 
 
 def test_shapes_that_depend_on_data_get_their_largest_size() -> None:
