@@ -143,7 +143,9 @@ class Settings(BaseSettings):
     max_buffers: Count = Field(default=1_000_000, description="Problems with more buffers are refused.")
     max_queue: Count = Field(default=10_000, description="With so many jobs waiting, new ones are refused for a while.")
     max_jobs_per_token: Count = Field(
-        default=10_000, description="With so many unfinished jobs of one token, its new ones are refused for a while."
+        default=10_000,
+        description="With so many unfinished jobs of one token, its new ones are refused for a while. "
+        "A plan that is being made already becomes a job even then.",
     )
     max_batch: Count = Field(default=20_000, description="Problems in one batch.")
     max_streams: Count = Field(
@@ -158,7 +160,8 @@ class Settings(BaseSettings):
     retention_days: Seconds = Field(default=7.0, description="How long finished jobs and stored plans are kept.")
     max_store_bytes: Count = Field(
         default=4096 * MIB,
-        description="Above this, the oldest stored plans and finished jobs are removed before their time.",
+        description="Above this, the oldest stored plans and finished jobs are removed before their time. "
+        "What is noted of jobs counts, too.",
     )
     stalled_seconds: Seconds = Field(
         default=30.0, description="A worker of which nothing was heard for so long is taken for dead: others take over."

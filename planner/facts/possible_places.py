@@ -201,7 +201,8 @@ class Places:
             shape = (pool.alignment, pool.base or 0, name if pool.reserved else None)
             start = least.get(shape)
             if start is None:
-                start = least[shape] = self._lowest(((buffer.size, 0),), pool, _rule(buffer.alignment, 0, pool), 0)
+                solid = merged(((0, buffer.size),))
+                start = least[shape] = self._lowest(solid, pool, _rule(buffer.alignment, 0, pool), 0)
             if pool.size is None or start + buffer.size <= pool.size:
                 homes.append(name)
         return homes

@@ -23,6 +23,8 @@ def test_buffers_with_a_place_have_a_possible_pool(problem: Problem) -> None:
         spots = [places.spot(places.group(i), name) for name in places.allowed_pools(places.tied(i))]
         if len(places.tied(i)) == 1:
             assert places.is_homeless(i) == (not any(spots))
+            with_spots = [n for n in places.allowed_pools(places.tied(i)) if places.spot(places.group(i), n)]
+            assert places.possible_pools(i) == with_spots
         assert not (places.is_homeless(i) and places.possible_pools(i))
 
 
