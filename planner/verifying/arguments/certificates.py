@@ -13,7 +13,7 @@ from solvers.model.registry import searchers
 
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
-from ...model.deadline import in_time
+from ...model.deadline import in_time, tick
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ...model.pool_columns import costs_of, names_of, sizes_of
@@ -120,7 +120,7 @@ def _live_together(places: Places, certificate: PlanCertificate) -> str | None:
         if not live_at(places.problem.buffers[places.index[id_]], certificate.time):
             return f"buffer {echo(id_)} is not live at {certificate.time}"
     chosen = {places.index[id_] for id_ in certificate.buffers}
-    for a, b in places.problem.constraints.exclusions:
+    for a, b in in_time(places.problem.constraints.exclusions, VERIFYING):
         if (
             places.index[a] in chosen
             and places.index[b] in chosen
@@ -136,13 +136,16 @@ def _conflict_clique(places: Places, certificate: PlanCertificate) -> str | None
     chosen = [places.index[id_] for id_ in certificate.buffers]
     buffers = places.problem.buffers
     constraints = places.problem.constraints
-    conflicts = {frozenset((places.index[a], places.index[b])) for a, b in constraints.conflicts}
-    exclusions = {frozenset((places.index[a], places.index[b])) for a, b in constraints.exclusions}
+    conflicts, exclusions = (
+        {frozenset((places.index[a], places.index[b])) for a, b in in_time(pairs, VERIFYING)}
+        for pairs in (constraints.conflicts, constraints.exclusions)
+    )
     of_group: dict[int, list[int]] = {}
     for buffer in chosen:
         of_group.setdefault(places.group(buffer).members[0], []).append(buffer)
     for some, others in combinations(of_group.values(), 2):
         for a, b in product(some, others):
+            tick(VERIFYING)
             pair = frozenset((a, b))
             together = pair not in exclusions and meet(buffers[a], buffers[b])
             if not (together or pair in conflicts):

@@ -15,7 +15,7 @@ from math import ceil, gcd, lcm
 from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
-from ...model.deadline import look
+from ...model.deadline import look, tick
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from .weights import MOST_BITS, meet
@@ -100,6 +100,7 @@ def _pairs_by_length(lengths: list[int], room: int) -> int:
         large = lengths[len(small) :]
         fewest = None
         for heaps in range(1, _side_by_side(large, room) + 1):
+            tick(VERIFYING, len(lengths))
             beside = _side_by_side(small, room - sum(large[:heaps]))
             pairs = _pairs_in(len(large), heaps) + len(small) - beside
             fewest = pairs if fewest is None else min(fewest, pairs)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from typing import BinaryIO
 
+from ...facts.sweep import VERIFYING
+from ...model.deadline import look, tick
 from ...model.errors import Code, Finding, PlannerError
 
 MOST_LINES = 10_000_000
@@ -54,7 +56,8 @@ class Reader:
         return line
 
     def words(self) -> tuple[str, list[int]]:
-        """Return the next line as a word and numbers. Raises BadProof."""
+        """Return the next line as a word and numbers. Raises BadProof, and OutOfTime."""
+        look(VERIFYING)
         word, *numbers = self.next().split(" ")
         if not all(map(_NUMBER.fullmatch, numbers)):
             raise self.bad("the line is not a word and numbers, with a blank before each number")
@@ -78,6 +81,7 @@ class Reader:
     def spend(self, looks: int) -> None:
         """Count further examinations."""
         self.work += looks
+        tick(VERIFYING, looks)
         self.require_work(0)
 
     def hold(self, members: int) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...facts.sweep import VERIFYING
+from ...model.deadline import tick
 from ...model.errors import echo
 from .blocks import Blocks
 from .reading import Reader, Refused, exactly
@@ -211,6 +213,7 @@ class Replay:
 
     def _spend(self, looks: int) -> None:
         self._state.blocks.looks += looks + 1
+        tick(VERIFYING, looks + 1)
         self._reader.require_work(self._state.work)
 
 

@@ -27,7 +27,7 @@ from planner import (
 )
 from planner.facts.digest import digest
 from planner.generate import Request, generate
-from planner.verifying.proofs import reading
+from planner.verifying.proofs import reading, replay
 from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.claims import check_plan_proof
 from tests.property.tight_problems import uneven_problem
@@ -215,6 +215,18 @@ def test_a_proof_that_asks_for_too_much_is_refused_in_time(monkeypatch: pytest.M
     assert "looks" in why
     line, why = objection(many, proof_of(many, 200, "c " + names, *["r 0 0 1"] * 1_000))
     assert line == 5
+
+
+def test_checking_a_proof_looks_at_the_clock_at_each_line_and_within_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    looks: list[int] = []
+    monkeypatch.setattr(reading, "look", lines.append)
+    monkeypatch.setattr(replay, "tick", lambda _, count: looks.append(count))
+    problem = Problem(tuple(Buffer(i, 1, live=((0, 1),)) for i in range(100)), (Pool("p"),))
+    clique = " ".join(map(str, range(100)))
+    assert check_proof(problem, proof_of(problem, 99, f"c {clique}", f"c {clique}", "s 0 0")).height == 99
+    assert len(lines) == 4
+    assert sum(looks) > 100 * 100
 
 
 def test_nesting_is_no_deeper_than_the_number_of_buffers() -> None:
