@@ -212,7 +212,7 @@ NATIVE_SIZES = Sizes(
     addresses=ADDRESS_LIMIT // 2,
     improve_pairs=None,  # the native kernel lists no pairs
     beam_blocks=None,
-    search_pairs=20_000_000,
+    search_pairs=4_000_000,  # with the memberships, 0.5 GiB
 )
 PYTHON_SIZES = Sizes(
     sections=None,

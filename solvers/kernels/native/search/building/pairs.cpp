@@ -1,6 +1,7 @@
 // Which blocks conflict, and how far apart they must stay.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <tuple>
 
 #include "search/building/model.hpp"
@@ -47,40 +48,63 @@ void each_live_pair(const SearchInput& input, const PartView& view, bool fixed_o
 }
 
 struct Forbidden {
-    int block, other;
-    Coord low, high;  // open interval of x[other] - x[block]
+    int block, other;  // block < other
+    Coord low, high;   // open interval of x[other] - x[block]
     bool operator<(const Forbidden& f) const {
         return std::tie(block, other, low, high) < std::tie(f.block, f.other, f.low, f.high);
     }
 };
 
-void close_general(Model& model, std::vector<Forbidden>& all) {
-    std::sort(all.begin(), all.end());
-    std::size_t i = 0;
-    for (int j = 0; j < model.blocks(); ++j) {
-        while (i < all.size() && all[i].block == j) {
-            const int other = all[i].other;
-            std::vector<Gap> merged;
-            for (; i < all.size() && all[i].block == j && all[i].other == other; ++i) {
-                // Merges overlapping open intervals. Touching ones stay apart: the distance between them is allowed.
-                if (!merged.empty() && all[i].low < merged.back().high) {
-                    merged.back().high = std::max(merged.back().high, all[i].high);
-                } else {
-                    merged.push_back({all[i].low, all[i].high});
-                }
-            }
-            model.neighbours.values.push_back(other);
-            model.distance.push_back({merged.front().low, merged.back().high});
-            if (merged.size() == 1) {
-                model.split.push_back(-1);
+// Calls visit(block, other, gaps) for each pair of the sorted list, in its order. Merges overlapping open intervals. Touching ones stay apart: the
+// distance between them is allowed.
+template <typename Visit>
+void each_pair(const std::vector<Forbidden>& all, Visit&& visit) {
+    std::vector<Gap> gaps;
+    for (std::size_t i = 0; i < all.size();) {
+        const int block = all[i].block, other = all[i].other;
+        gaps.clear();
+        for (; i < all.size() && all[i].block == block && all[i].other == other; ++i) {
+            if (!gaps.empty() && all[i].low < gaps.back().high) {
+                gaps.back().high = std::max(gaps.back().high, all[i].high);
             } else {
-                model.split.push_back(model.pieces.rows());
-                model.pieces.values.insert(model.pieces.values.end(), merged.begin(), merged.end());
-                model.pieces.close_row();
+                gaps.push_back({all[i].low, all[i].high});
             }
         }
-        model.neighbours.close_row();
+        visit(block, other, gaps);
     }
+}
+
+// Lists each pair with both of its blocks. A block's row is sorted, as it meets its lower neighbours before it comes first itself.
+void close_general(Model& model, std::vector<Forbidden>& all) {
+    std::sort(all.begin(), all.end());
+    std::vector<int>& start = model.neighbours.start;
+    start.assign(model.blocks() + 1, 0);
+    each_pair(all, [&](int block, int other, const std::vector<Gap>&) {
+        ++start[block + 1];
+        ++start[other + 1];
+    });
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    model.neighbours.values.resize(start.back());
+    model.distance.resize(start.back());
+    model.split.resize(start.back());
+    std::vector<int> next(start.begin(), start.end() - 1);
+    const auto list = [&](int block, int other, const std::vector<Gap>& gaps) {
+        const int edge = next[block]++;
+        model.neighbours.values[edge] = other;
+        model.distance[edge] = {gaps.front().low, gaps.back().high};
+        model.split[edge] = kNone;
+        if (gaps.size() == 1) return;
+        model.split[edge] = model.pieces.rows();
+        model.pieces.values.insert(model.pieces.values.end(), gaps.begin(), gaps.end());
+        model.pieces.close_row();
+    };
+    std::vector<Gap> turned;
+    each_pair(all, [&](int block, int other, const std::vector<Gap>& gaps) {
+        list(block, other, gaps);
+        turned.clear();
+        for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) turned.push_back({-gap->high, -gap->low});
+        list(other, block, turned);
+    });
 }
 
 }  // namespace
@@ -120,10 +144,9 @@ void add_pairs(Model& model, const SearchInput& input, const PartView& view, std
             stops[j].push_back({floor_div(at - high, unit) + 1, ceil_div(at - low, unit)});
         } else {
             const Coord below = floor_div(low, unit), above = ceil_div(high, unit);
-            general.push_back({j, k, below, above});
-            general.push_back({k, j, -above, -below});
+            general.push_back(j < k ? Forbidden{j, k, below, above} : Forbidden{k, j, -above, -below});
         }
-        if (general.size() / 2 > max_pairs) throw TooLarge("it has too many conflicting pairs");
+        if (general.size() > max_pairs) throw TooLarge("it has too many conflicting pairs");
     };
 
     // The conflicts of plain blocks follow from cliques, so only pairs with a fixed block are looked up for them.
