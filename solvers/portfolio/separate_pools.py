@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from ..model.registry import proves
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import FULL, Answer, Engines, ask, execute
-from .roster import FIRST_ROUND_WORK, USUAL_PARTS, round_work, share_of, task_of_round, team
+from .roster import FIRST_ROUND_WORK, LEAST_WORK, USUAL_PARTS, round_work, share_of, task_of_round, team
 from .single_pool import Component, SinglePool
 from .turns import Part, Turn, play
 
@@ -128,18 +130,21 @@ class _SeparatePools:
         """Run every engine on every open component, then take what they found in an order that does not depend on which was first."""
         self.rounds += 1
         # Who works on what, and with what knowledge, is settled before any engine begins: results of a round must not influence it.
-        todo = [
-            Turn(pool, component, self._team(component), partial(self._put, pool, component))
-            for pool in self.pools
-            for component in pool.open
-            if not (self.task.goal is Goal.FIT and component.placement)
-        ]
+        todo = self._affordable(
+            [
+                Turn(pool, component, self._team(component), partial(self._put, pool, component))
+                for pool in self.pools
+                for component in pool.open
+                if not (self.task.goal is Goal.FIT and component.placement)
+            ]
+        )
         budget = self._budget(todo)
         if budget == 0:
             return self.engines.stop
         before, active, value = self.engines.work, list(self.engines.active), self.board.value
         play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
         for turn in todo:
+            turn.component.turns += 1
             peak, bound, found = turn.component.peak, turn.component.bound, set[str]()
             for name, answer in turn.answers():
                 self.engines.heard(name, answer)
@@ -157,20 +162,33 @@ class _SeparatePools:
         is_stuck = spent == 0 and self.engines.active == active
         if not any(map(proves, self.engines.active)):
             is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
+        is_stuck &= all(component.turns for pool in self.pools for component in pool.open)
         return self.engines.stop if is_stuck and self._finished() is None else None
+
+    def _affordable(self, turns: list[Turn]) -> list[Turn]:
+        """As many as can have enough work to get anywhere, first those that had fewest turns: what they leave over, the others have in later rounds."""
+        limit = self.task.limits.work
+        if limit is None or self._parts(turns) * LEAST_WORK <= limit - self.engines.work:
+            return turns
+        turns = sorted(turns, key=lambda turn: turn.component.turns)
+        weights = accumulate(turn.weight for turn in turns)
+        return turns[: max(1, bisect_right(list(weights), FULL * (limit - self.engines.work) // LEAST_WORK))]
+
+    def _parts(self, turns: list[Turn]) -> int:
+        """Into how many parts the work of a round of these turns is cut."""
+        return -(-sum(turn.weight for turn in turns) // FULL)
 
     def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
         """The engines that work on the component in this round, and the weight of each: less for those that found nothing while others did."""
-        members = team(self.engines.active, component, self.rounds)
+        members = team(self.engines.active, component, component.turns + 1)
         return tuple((name, parts * component.earnings.parts(name)) for name, parts in members)
 
     def _budget(self, todo: list[Turn]) -> int:
         """The work of each part in this round; 0 when nothing is left."""
         first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
-        parts = -(-sum(weight for turn in todo for _, weight in turn.team) // FULL)
         if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
             first = self.task.limits.work
-        return round_work(self.task.limits.work, self.engines.work, parts, first=first)
+        return round_work(self.task.limits.work, self.engines.work, self._parts(todo), first=first)
 
     def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:
         """Run one engine on one component, with what was known when the round began."""

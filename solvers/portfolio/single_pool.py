@@ -37,6 +37,8 @@ class Component:
     peak: int | None = None
     earnings: Earnings = field(default_factory=lambda: Earnings(MOST_DOUBLINGS))
     """What each engine has found here."""
+    turns: int = 0
+    """In how many rounds engines worked on it."""
 
     @property
     def blocks(self) -> int:

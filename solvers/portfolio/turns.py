@@ -47,6 +47,11 @@ class Turn:
         self._least = component.peak
         self._lock = Lock()
 
+    @property
+    def weight(self) -> int:
+        """That of its whole team."""
+        return sum(weight for _, weight in self.team)
+
     def needs(self, number: int) -> bool:
         """Is this member's answer still needed? Not once a member before it has finished the component."""
         return number <= self._last

@@ -108,14 +108,15 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 OPEN = [
-    plain(int(s), int(s + w), 50 * int(h) + i)
+    (int(s), int(s + w), 50 * int(h) + i)
     for i, (s, w, h) in enumerate(np.random.default_rng(1).integers(1, 12, (30, 3)))
 ]
 
 
-def open_instance(capacity: int | None = None) -> Instance:
-    """An instance on which greedy stays above the bound."""
-    return make_instance(OPEN, capacity=capacity)
+def open_instance(capacity: int | None = None, copies: int = 1) -> Instance:
+    """An instance on which greedy stays above the bound; of several copies, one after the other, each is a component."""
+    blocks = [(start + 100 * at, end + 100 * at, high) for at in range(copies) for start, end, high in OPEN]
+    return make_instance(blocks, capacity=capacity)
 
 
 def run(instance: Instance, solver: str, work: int | None = 1_000_000, goal: Goal = Goal.MINIMISE) -> Outcome:
@@ -157,6 +158,20 @@ def test_rounds_grow_and_end_with_the_work() -> None:
     assert spent == sorted(spent)
 
 
+def test_components_take_turns_if_there_is_too_little_work_for_a_round_of_all() -> None:
+    optimum = run(open_instance(), "search").value
+    many = run(open_instance(copies=10), "search", work=30_000)  # a round of all would take 120 000 at least
+    assert many.value == optimum
+    assert many.stop is StopReason.PROVED
+
+
+def test_work_that_is_too_little_for_all_components_is_used_up_by_some() -> None:
+    outcome = run(open_instance(copies=5), "idle", work=12_000)  # a round of all would take 20 000 at least
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert len(Idle.granted) == 3
+    assert 10_000 < sum(Idle.granted) <= 12_000
+
+
 def test_an_engine_that_starts_from_nothing_gets_all_the_work_in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(NAMED, "idle", Share(at_once=True))
     outcome = run(open_instance(), "idle", work=400_000)
@@ -191,7 +206,7 @@ def test_the_engines_of_a_round_do_not_depend_on_each_other_s_results(
 ) -> None:
     """If an engine refuses the first component, the engines of the second stay the same until the next round."""
     monkeypatch.setitem(ROSTER, "refuter", Role(Share(from_round=3)))
-    blocks = [replace(block, pools=(pool,)) for pool in (0, 1) for block in OPEN]
+    blocks = [replace(plain(*block), pools=(pool,)) for pool in (0, 1) for block in OPEN]
     instance = make_instance(blocks, pools=[PoolSpec(), PoolSpec()])
     limits = Limits(work=1_000_000, workers=workers)
     outcome = solve_separate_pools(instance, Task(limits=limits), Silent(), ("picky", "refuter"), by_name=False)
@@ -284,21 +299,14 @@ def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
 
 def test_components_are_not_cut_apart_once_time_is_over() -> None:
     """Cutting could make a thousand components, on none of which an engine would still work."""
-    hard = open_instance()
-    ends = hard.rect_end.max()
-    rects = [
-        (start + at * ends, end + at * ends, high)
-        for at in range(5)
-        for start, end, high in zip(
-            hard.rect_start.tolist(), hard.rect_end.tolist(), hard.part_high.tolist(), strict=True
-        )
-    ]
-    single = SinglePool(restrict(make_instance(rects), np.arange(len(rects)), [0], squeeze=False))
-    offset = np.tile(Greedy().solve(hard, Task(), Silent()).placement.offset, 5) // single.unit  # type: ignore[union-attr]
+    single = SinglePool(restrict(open_instance(copies=5), np.arange(5 * len(OPEN)), [0], squeeze=False))
+    placement = Greedy().solve(open_instance(), Task(), Silent()).placement
+    assert placement is not None
+    offset = np.tile(placement.offset, 5) // single.unit
     single.accept(offset)
     assert len(single.open) == 5
     single.accept(offset, lambda: StopReason.TIME_LIMIT)
-    assert [component.blocks for component in single.open] == [len(rects)]
+    assert [component.blocks for component in single.open] == [5 * len(OPEN)]
 
 
 def test_capacity_below_the_bound_is_infeasible_at_once() -> None:
@@ -335,7 +343,7 @@ def test_a_placement_as_good_as_the_callers_target_ends_the_run() -> None:
 
 
 def test_engines_get_the_callers_target_in_the_units_of_their_pool() -> None:
-    tripled = [(start, end, 3 * size) for ((_, size, ((start, end),)),) in (block.parts for block in OPEN)]
+    tripled = [(start, end, 3 * size) for start, end, size in OPEN]
     instance = make_instance(tripled)
     greedy = run(instance, "greedy")
     assert greedy.value is not None
