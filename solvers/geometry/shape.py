@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,9 @@ import numpy as np
 
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import interruptible
+
+
+FREE, COVERED = b"\0", b"\1"
 
 
 def union(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -73,7 +75,7 @@ def _disjoint(block: Ints, start: Ints, end: Ints, low: Ints, high: Ints) -> lis
     changes = _changes(len(owner), *(a[order] for a in (start, end, first, last)))
     places = owner.tolist(), address.tolist()
     rows: list[tuple[int, int, int, int, int]] = []
-    for begun, ended, a, b in _stretches(changes):
+    for begun, ended, a, b in _stretches(len(owner), changes):
         rows.append((places[0][a], begun, ended, places[1][a], places[1][b]))
     return rows
 
@@ -133,25 +135,22 @@ def _runs(values: Ints, chosen: Bools) -> list[tuple[int, int, int]]:
     return list(zip(places[begins].tolist(), (places[ends] + 1).tolist(), value[begins].tolist(), strict=True))
 
 
-def _stretches(changes: dict[int, _Change]) -> Iterator[tuple[int, int, int, int]]:
+def _stretches(columns: int, changes: dict[int, _Change]) -> Iterator[tuple[int, int, int, int]]:
     """Every longest range of covered columns, with the time from which it exists and the time at which it changes."""
-    lows: list[int] = []
-    highs: list[int] = []
-    since: list[int] = []
+    covered = bytearray(columns)
+    since = [0] * columns
+    """By the first column of a range."""
     for now in interruptible(sorted(changes)):
         for a, b in union(changes[now].freed):
-            i = bisect_right(lows, a) - 1
-            low, high = lows[i], highs[i]
-            if since[i] < now:
-                yield since[i], now, low, high
-            rest = [(p, q) for p, q in ((low, a), (b, high)) if p < q]
-            lows[i : i + 1], highs[i : i + 1] = [p for p, _ in rest], [q for _, q in rest]
-            since[i : i + 1] = [now] * len(rest)
+            low, high = covered.rfind(FREE, 0, a) + 1, covered.find(FREE, b)
+            if since[low] < now:
+                yield since[low], now, low, high
+            covered[a:b] = bytes(b - a)
+            since[low] = since[b] = now
         for a, b in union(changes[now].covered):
-            i, j = bisect_left(highs, a), bisect_right(lows, b)
-            for k in range(i, j):
-                if since[k] < now:
-                    yield since[k], now, lows[k], highs[k]
-            if i < j:
-                a, b = min(a, lows[i]), max(b, highs[j - 1])
-            lows[i:j], highs[i:j], since[i:j] = [a], [b], [now]
+            low, high = covered.rfind(FREE, 0, a) + 1, covered.find(FREE, b)
+            for p, q in (low, a), (b, high):
+                if p < q and since[p] < now:
+                    yield since[p], now, p, q
+            covered[a:b] = COVERED * (b - a)
+            since[low] = now
