@@ -53,6 +53,21 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
     assert placed > 30  # many orders find a placement
 
 
+def comb(teeth: int) -> Block:
+    """Teeth of height 1 with gaps of 3, all live together."""
+    return Block([(4 * at, 4 * at + 1, [(0, 1)]) for at in range(teeth)])
+
+
+@pytest.mark.parametrize(("teeth", "second"), [(1_000, 1), (3_000, 4 * 3_000 - 3)])
+def test_a_block_that_meets_others_in_very_many_places_is_taken_to_be_solid(
+    kernel: Kernels, teeth: int, second: int
+) -> None:
+    instance = make_instance([comb(teeth), comb(teeth)])
+    found = kernel.greedy_place(instance.sections, columns(instance), np.arange(2), Fit.LOWEST)
+    assert found is not None
+    assert found.tolist() == [0, second]
+
+
 def test_blocks_left_when_time_is_over_are_stacked_on_top(kernel: Kernels) -> None:
     rng = np.random.default_rng(5)
     rows = zip(rng.integers(0, 50, 1000).tolist(), rng.integers(1, 40, 1000).tolist(), strict=True)

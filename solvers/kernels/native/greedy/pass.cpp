@@ -19,6 +19,8 @@ constexpr std::size_t kSmallPart = 8;
 constexpr std::size_t kSpots = 4;
 // Number of blocks between checks whether to hurry: some milliseconds, where each meets thousands.
 constexpr std::size_t kAskEvery = 256;
+// A block whose rects can meet more placed ones than this, in pairs, is placed as if it were solid: two groups of 10^5 rects have 10^10 pairs.
+constexpr std::size_t kMostPairs = std::size_t{1} << 22;
 
 Index fullest_section(const Blocks& blocks) {
     std::vector<Coord> change(static_cast<std::size_t>(blocks.input.sections) + 1, 0);
@@ -33,6 +35,17 @@ Index fullest_section(const Blocks& blocks) {
         if (load > most) most = load, fullest = static_cast<Index>(section);
     }
     return fullest;
+}
+
+// One rect of no part that covers them all.
+Rect hull(std::span<const Rect> rects) {
+    Rect whole = rects.front();
+    for (const Rect& rect : rects) {
+        whole.low = std::min(whole.low, rect.low), whole.high = std::max(whole.high, rect.high);
+        whole.start = std::min(whole.start, rect.start), whole.end = std::max(whole.end, rect.end);
+    }
+    whole.part = kNone;
+    return whole;
 }
 
 }  // namespace
@@ -188,9 +201,13 @@ void Pass::fetch_neighbours(Index block) const {
 void Pass::collect(Index block) {
     runs_.clear();
     filled_ = 0;
-    // The array must not grow while pointers into it exist.
-    if (!is_plain(block)) make_room(most_copies(block));
-    for (const Rect& own : rects_of(block)) {
+    std::span<const Rect> rects = rects_of(block);
+    Rect whole;
+    if (!is_plain(block)) {
+        if (rects.size() > 1 && most_pairs(rects) > kMostPairs) whole = hull(rects), rects = {&whole, 1};
+        make_room(most_pairs(rects) + foes_of(block));  // the array must not grow while pointers into it exist
+    }
+    for (const Rect& own : rects) {
         const auto visit = [&](std::span<const Interval> taken) {
             if (!taken.empty()) runs_.push_back({taken.data(), taken.data() + taken.size(), own.low, own.high});
         };
@@ -218,7 +235,7 @@ void Pass::collect_short_lived(const Rect& own, Index start, Index end) {
 }
 
 void Pass::collect_told_apart(const Rect& own) {
-    const std::span<const Index> friends = blocks_->friends.of(own.part);
+    const std::span<const Index> friends = own.part == kNone ? std::span<const Index>{} : blocks_->friends.of(own.part);
     told_apart_.near_parts(own.start, own.end, [&](std::span<const Rect> rects) {
         const std::size_t since = filled_;
         for (const Rect& rect : rects) {
@@ -250,15 +267,20 @@ void Pass::make_room(std::size_t most) {
     room_ = most;
 }
 
-std::size_t Pass::most_copies(Index block) const {
+std::size_t Pass::most_pairs(std::span<const Rect> rects) const {
     std::size_t most = 0;
-    for (const Rect& own : rects_of(block)) {
+    for (const Rect& own : rects) {
         timeline_.near(own.start, own.end, [](auto) {}, [&](auto entries) { most += entries.size(); },
                        [&](Index start, Index end) { short_lived_.near(start, end, [&](auto rects) { most += rects.size(); }); });
         if (!blocks_->friends.empty()) told_apart_.near(own.start, own.end, [&](auto rects) { most += rects.size(); });
     }
-    for (const Index part : blocks_->solid_parts.of(block)) most += blocks_->foes.of(part).size();
     return most;
+}
+
+std::size_t Pass::foes_of(Index block) const {
+    std::size_t foes = 0;
+    for (const Index part : blocks_->solid_parts.of(block)) foes += blocks_->foes.of(part).size();
+    return foes;
 }
 
 std::optional<Coord> Pass::open_from(Coord base, Coord highest) {

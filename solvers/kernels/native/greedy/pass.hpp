@@ -102,7 +102,9 @@ private:
     // A block of a single rect: it reads the long-lived rects once and the short-lived ones at most twice, once at either end of its life.
     bool is_plain(Index block) const { return layout_->rows[block].rects <= 1 && blocks_->solid_parts.empty(); }
     void make_room(std::size_t most);
-    std::size_t most_copies(Index block) const;
+    // The most pairs of one of these rects and a placed one near it in time.
+    std::size_t most_pairs(std::span<const Rect> rects) const;
+    std::size_t foes_of(Index block) const;
     // The least open base from `base` on; none if it is above `highest`.
     std::optional<Coord> open_from(Coord base, Coord highest);
     std::optional<Coord> tightest_from(Coord base, Coord highest, Coord give_up);
