@@ -80,6 +80,7 @@ class _SeparatePools:
         self.engines.count(outcome, "greedy")
         if outcome.placement is None:
             pool.split_all(self.board.stopped)
+            self._greedy_apart(pool, task)
             return
         is_last = self.task.start is None and self.board.stopped() is not None
         pool.accept(outcome.placement.offset, self.board.stopped, is_last=is_last)
@@ -87,6 +88,19 @@ class _SeparatePools:
             self.solver = self.solver or "greedy"
             at = pool.placed
             self.board.put(pool.blocks[at], pool.number, pool.offset[at] * pool.unit)
+
+    def _greedy_apart(self, pool: SinglePool, task: Task) -> None:
+        """Make a first placement of each component, since one of them has none."""
+        for component in pool.open if len(pool.open) > 1 else ():
+            if self.board.stopped():
+                return
+            outcome = execute("greedy", component.piece.instance, task, Relay(self.board))
+            self.engines.count(outcome, "greedy")
+            if outcome.placement is not None and pool.improve(
+                component, outcome.placement, component.peak_of(outcome.placement)
+            ):
+                self.solver = self.solver or "greedy"
+                self._put(pool, component, outcome.placement)
 
     def _begin_with_start(self, pool: SinglePool) -> None:
         """Take the caller's placement for every component where it is better than greedy's."""

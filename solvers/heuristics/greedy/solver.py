@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...fitting.orders import PASSES
+from ...fitting.orders import PASSES, Fit
 from ...kernels import active_for
 from ...kernels.columns import columns
 from ...kernels.selection import Origin
@@ -67,6 +67,7 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         else:
             passes.make(PASSES)
             passes.make_up_for_haste()
+        passes.mind_ceilings()
         work = passes.work
     stop = StopReason.WORK_LIMIT
     if known.is_good_enough():
@@ -120,6 +121,16 @@ class _Passes:
         best, work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
         self.work += work
         self._known.offer(best)
+
+    def mind_ceilings(self) -> None:
+        """If no pass found a place for all, place those first that may not lie high."""
+        instance = self._known.instance
+        if self._known.placement is not None:
+            return
+        order = np.lexsort((-instance.block_high, instance.highest[:, 0]))
+        offset = self._kernels.greedy_place(instance.sections, self._columns, order, Fit.LOWEST)
+        if offset is not None:
+            self._known.offer(offset)
 
     def make_up_for_haste(self) -> None:
         """If time is up, place by birth, once: a first pass was finished in haste, if it was made at all."""

@@ -285,6 +285,13 @@ def test_components_that_fit_are_kept_although_others_do_not() -> None:
     assert single.peak is None
 
 
+def test_components_that_greedy_places_stay_placed_although_it_places_not_all() -> None:
+    at_the_bottom = plain(100, 101, 7, max_offset=3)
+    run(make_instance([*OPEN[:3], at_the_bottom, at_the_bottom]), "refuter", work=20_000)
+    assert {task.start is None for task in Engine.calls} == {True}
+    assert len(Engine.calls) == 1
+
+
 def test_components_get_no_bounds_of_their_own_once_time_is_over() -> None:
     single = SinglePool(restrict(open_instance(), np.arange(30), [0], squeeze=False))
     outcome = Greedy().solve(single.uncapped(), Task(target=(single.bound,)), Silent())

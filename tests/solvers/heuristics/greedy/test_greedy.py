@@ -52,6 +52,12 @@ def test_alignment_is_kept_inside_holes() -> None:
     assert offsets(place(make_instance([*FLOOR, plain(0, 9, 4, alignment=5, residue=3)])))[-1] == 3
 
 
+def test_blocks_that_may_not_lie_high_come_first_if_no_order_has_a_place_for_all() -> None:
+    instance = make_instance([(0, 3, 9), (0, 2, 8), plain(0, 1, 5, max_offset=11)])
+    assert all(place(instance, fit, order=orders(instance)[order].tolist()) is None for order, fit in PASSES)
+    assert offsets(Greedy().solve(instance, Task(), Silent()).placement) == [5, 14, 0]
+
+
 def test_a_block_sits_in_the_hole_of_another() -> None:
     hollow = Block([(0, 2, [(0, 2)]), (5, 7, [(0, 2)])])
     assert offsets(place(make_instance([hollow, (0, 2, 3)]))) == [0, 2]
