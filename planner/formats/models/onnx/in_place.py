@@ -52,7 +52,7 @@ def _in_place(
             yield Operator(OperatorKind.SLICE, (source,), (id_,), axis, start)
     elif node.operator == "Slice" and not is_cut_by_data(site):
         cuts, _ = slice_of(site)
-        real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]]]
+        real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]] or cut[3] < 0]
         if len(real) == 1 and real[0][3] == 1 and isinstance(real[0][1], int):
             yield Operator(OperatorKind.SLICE, (source,), made, real[0][0], real[0][1])
     elif node.operator in IN_PLACE and len(made) == 1:

@@ -7,7 +7,7 @@ from functools import partial
 
 from ....checks.report import Place, bad_input, quoted
 from ....model.errors import Code
-from ...binary.protobuf import Part, message
+from ...binary.protobuf import Field, Part, message
 from .model import MAX_GRAPHS, Attribute, Body, Called, Constant, Declared, Graph, Model, Node, Reference
 from .tensors import A_DECLARED, A_NUMBER, A_TENSOR, declared_of, sparse_of, tensor_of
 
@@ -69,14 +69,20 @@ class _Functions:
         return (part.passing(partial(_function, place=place))[1] for part, place in self._parts.values())
 
 
+def _domain(field: Field) -> str:
+    """The standard's own domain has two names."""
+    domain = field.text()
+    return "" if domain == "ai.onnx" else domain
+
+
 def _opset(part: Part, opsets: dict[str, int]) -> None:
     domain, version = "", 0
     for each in part.fields():
         if each.number == 1:
-            domain = each.text()
+            domain = _domain(each)
         elif each.number == 2:
             version = each.signed
-    opsets["" if domain == "ai.onnx" else domain] = version
+    opsets[domain] = version
 
 
 def _function(part: Part, place: Place) -> tuple[Called, Body]:
@@ -97,7 +103,7 @@ def _function(part: Part, place: Place) -> tuple[Called, Body]:
             case 9:
                 _opset(each.part, opsets)
             case 10:
-                domain = each.text()
+                domain = _domain(each)
             case 11:
                 key, value = _attribute(each.part, place, 0)
                 defaults[key] = value
@@ -212,12 +218,11 @@ def _node(part: Part, place: Place, depth: int) -> Node:
                     raise bad_input(Code.DUPLICATE_KEY, place, f"there is another attribute {quoted(key)}")
                 attributes[key] = value
             case 7:
-                domain = each.text()
+                domain = _domain(each)
             case 8:
                 overload = each.text()
     if not operator:
         raise bad_input(Code.MISSING_FIELD, place, "a node must say which operator it is (op_type)")
-    domain = "" if domain == "ai.onnx" else domain
     return Node(operator, domain, name, tuple(inputs), tuple(outputs), attributes, place, overload)
 
 

@@ -307,7 +307,7 @@ def resize(at: Site) -> list[Type]:
 def _resized(at: Site, shape: Shape, axes: tuple[int, ...], sizes: list[Dim]) -> Shape:
     found = list(shape)
     policy = at.text("keep_aspect_ratio_policy", "stretch")
-    if policy != "stretch":
+    if policy != "stretch" and axes:
         numbers = [(shape[axis], size) for axis, size in zip(axes, sizes, strict=True)]
         if not all(isinstance(a, int) and isinstance(b, int) and a for a, b in numbers):
             raise ShapeError("to keep proportions, it needs sizes that are numbers")

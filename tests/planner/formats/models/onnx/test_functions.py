@@ -54,6 +54,13 @@ def test_functions_of_the_model_are_inlined() -> None:
     assert refused(model(made, functions=[forever]))[0] == "too_deep"
 
 
+def test_a_function_may_be_of_the_standard_s_own_domain() -> None:
+    twice = inside(1, "Twice") + inside(4, "v") + inside(5, "w") + inside(7, node("Add", "v v", "w"))
+    made = graph([node("Twice", "x", "y")], [value("x", [8])], [value("y", None)])
+    for name in "", "ai.onnx":
+        assert list(sizes(read(model(made, functions=[twice + inside(10, name)]))).values()) == [32, 32]
+
+
 def test_what_a_function_is_given_counts_in_its_graphs_too() -> None:
     condition = value("c", [], BOOL)
     joined = referring(node("Concat", "v v", "u"), "axis", "along", INT)

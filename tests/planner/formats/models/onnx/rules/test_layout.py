@@ -111,6 +111,12 @@ def test_a_factor_that_is_a_symbol_is_refused() -> None:
     assert "depends on a factor that has several values" in caught.value.findings[0].message
 
 
+def test_proportions_of_no_dimension_are_kept() -> None:
+    made = inside(1, "axes") + number(20, 7)
+    resize = node("Resize", "x - - sizes", "y", keep_aspect_ratio_policy="not_larger") + inside(5, made)
+    assert length(model(graph([resize], [value("x", [6])], [value("y", None)], [tensor("sizes", [])]), 19)) == 6
+
+
 @pytest.mark.parametrize(("first", "second"), [(7, 32), (13, 59)])
 def test_proportions_are_kept_with_room_for_what_either_precision_gives(first: int, second: int) -> None:
     """27 * 7 / 6 is 31.5, and less in single precision; 27 * 13 / 6 is 58.5, and less in double precision."""

@@ -1,0 +1,48 @@
+"""Results share memory only with what holds them, also in models whose declarations do not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import Colocation, Problem, read_problem
+from tests.planner.formats.models.onnx.models import INT64, graph, model, node, tensor, value
+
+
+def read(made: bytes, *, in_place: bool = True) -> Problem:
+    return read_problem(model(made), format="onnx:in_place" if in_place else "onnx")[0]
+
+
+def split(first: list[int], second: list[int]) -> bytes:
+    """Return a model whose parts are as large as it declares: their sizes are an input."""
+    inputs = [value("x", [1, 6]), value("sizes", [2], INT64)]
+    return graph([node("Split", "x sizes", "p q", axis=1)], inputs, [value("p", first), value("q", second)])
+
+
+def test_parts_lie_in_the_whole() -> None:
+    found = read(split([1, 2], [1, 4])).constraints.colocations
+    assert found == (Colocation("p", "x", 0), Colocation("q", "x", 8))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [([1, 2], [4]), ([1], [1, 4]), ([], [1, 4]), ([1, 2], [1, 4, 1]), ([1, 2], [2, 4])]
+)
+def test_parts_that_do_not_fit_the_whole_do_not_lie_in_it(first: list[int], second: list[int]) -> None:
+    made = split(first, second)
+    assert read(made).buffers == read(made, in_place=False).buffers
+    assert read(made).constraints.colocations == ()
+
+
+def test_a_slice_from_an_unknown_place_does_not_lie_in_its_source() -> None:
+    inputs = [value("x", [8]), value("start", [1], INT64), value("end", [1], INT64)]
+    made = graph([node("Slice", "x start end", "y")], inputs, [value("y", None)])
+    assert read(made).buffers == read(made, in_place=False).buffers
+
+
+@pytest.mark.parametrize(("step", "lies_there"), [(1, True), (-1, False)])
+def test_a_slice_lies_in_its_source_unless_it_turns_a_dimension(step: int, lies_there: bool) -> None:
+    """Rows 1 and 2 of four, and all of each, forwards or backwards."""
+    ends = (("starts", [1, 0 if step > 0 else -1]), ("ends", [3, 9 * step]), ("axes", [0, 1]), ("steps", [1, step]))
+    nodes = [node("Slice", "x starts ends axes steps", "y")]
+    made = graph(nodes, [value("x", [4, 6])], [value("y", None)], [tensor(*each) for each in ends])
+    assert {buffer.id: buffer.size for buffer in read(made).buffers} == {"x": 96, "y": 48}
+    assert bool(read(made).constraints.colocations) == lies_there
