@@ -11,7 +11,7 @@ from math import lcm
 from typing import Any
 
 from ...checks.names import check_ids_as_texts
-from ...checks.report import Place, Report, quoted
+from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.constants import is_constant, spell_out_constants
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen, require_nothing_to_choose
@@ -21,6 +21,8 @@ from ...model.problem import Buffer, BufferId, Pool, Problem
 from ..json.lines import document
 from ..memories import SPEED_FIELDS, write_data, write_speed
 
+MOST_PAIRS = 1_000_000
+"""Of buffers that are live together: a file of some 30 MB."""
 _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
 
 
@@ -146,9 +148,8 @@ def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
     found: dict[BufferId, set[int]] = {b.id: set() for b in problem.buffers if not _in_constant_pool(problem, b)}
     number = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     ids = [*number]
-    for first, second in _live_together(
-        [(start, end, number[b.id]) for b in problem.buffers if b.id in found for start, end in merged(b.live or ())]
-    ):
+    spans = [(start, end, number[b.id]) for b in problem.buffers if b.id in found for start, end in merged(b.live or ())]
+    for first, second in _live_together(spans):
         found[ids[first]].add(second)
         found[ids[second]].add(first)
     for a, b in problem.constraints.exclusions:
@@ -164,8 +165,13 @@ def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
 def _live_together(spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the numbers of every two of these spans, (start, end, number), that have a time in common."""
     live: list[tuple[int, int, int]] = []
+    pairs = 0
     for span in sorted(spans):
         live = [each for each in live if each[1] > span[0]]
+        pairs += len(live)
+        if pairs > MOST_PAIRS:
+            text = f"more than {MOST_PAIRS} pairs are live together, and USMP names the others of each: convert to a format with lifetimes"
+            raise bad_input(Code.TOO_LARGE, ("buffers",), text)
         for each in live:
             yield each[2], span[2]
         live.append(span)

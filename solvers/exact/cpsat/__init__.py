@@ -112,6 +112,11 @@ def preload() -> None:
     engine.preload()
 
 
+EXPORT = "export-model"
+MOST_WRITTEN = 50_000
+"""Pairs of a block and a pool, each of which takes a kilobyte of text."""
+
+
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:
     """The model as text (CpModelProto in protobuf's text format), with readable names. It minimises the objective's first term.
 
@@ -121,10 +126,13 @@ def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> s
     from .program.model import build
     from .program.objective import Costs
 
+    places = int(instance.allowed.sum())
+    if places > MOST_WRITTEN:
+        raise Unsupported(EXPORT, f"too large: {places} pairs of a buffer and a pool, {MOST_WRITTEN} at most")
     covered = cover(instance)
     model = build(instance, covered)
     if model.is_impossible:
-        raise Unsupported("export-model", "a block has no place at all, as sizes and capacities alone show")
+        raise Unsupported(EXPORT, "a block has no place at all, as sizes and capacities alone show")
     for what, variables in (("k", model.steps), ("in", model.chosen)):
         for (block, pool), variable in variables.items():
             model.cp.proto.variables[variable.index].name = f"{what}[{blocks[block]}, {pools[pool]}]"

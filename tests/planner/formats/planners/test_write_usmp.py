@@ -124,6 +124,7 @@ def test_conflicts_are_found_without_comparing_all_buffers() -> None:
             "invalid_value",
             "/buffers/3/pools",
         ),
+        (Problem(tuple(Buffer(i, 1, live=((0, 1),)) for i in range(1_416))), "too_large", "/buffers"),
     ],
 )
 def test_problems_that_usmp_cannot_express_are_refused(problem: Problem, code: str, place: str) -> None:

@@ -34,3 +34,12 @@ def test_variables_are_called_as_buffers_and_pools_are() -> None:
 def test_a_problem_with_a_buffer_that_fits_nowhere_is_refused() -> None:
     with pytest.raises(CannotSolve):
         export_model(Problem((Buffer("a", 64, live=((0, 2),)),), (Pool("p", 32),)), "cpsat")
+
+
+def test_a_problem_of_very_many_places_is_refused() -> None:
+    pools = tuple(Pool(f"p{i}", 64) for i in range(50))
+    few = tuple(Buffer(i, 8, pools=("p0",), live=((i, i + 1),)) for i in range(1_001))
+    assert export_model(Problem(few, pools), "cpsat")
+    with pytest.raises(CannotSolve) as caught:
+        export_model(Problem(tuple(Buffer(b.id, 8, live=b.live) for b in few), pools), "cpsat")
+    assert "50050 pairs of a buffer and a pool, 50000 at most" in caught.value.findings[0].message
