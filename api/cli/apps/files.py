@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..planner_options import option_values, options
-from . import Baseline, Format, Json, Plan, Problem, ProblemOrModel
+from . import Baseline, Format, Json, LookLimit, Plan, Problem, ProblemOrModel
 
 
 def convert(
@@ -27,6 +27,7 @@ def convert(
             "--to", metavar="NAME", help="The format of OUT: {written}; by default the one of its ending, or memplan."
         ),
     ] = None,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Write a problem in another format.
@@ -34,12 +35,14 @@ def convert(
     From any format that is read, to any that is written. What the other format cannot express is refused.
     """
     from ..commands.files import convert as convert_command
+    from ..terminal.refusals import given_up_after
 
     if out is None and to is None:
         raise typer.BadParameter(
             "say where to write, or with --to what to write to the standard output", param_hint="--out"
         )
-    convert_command.run(file, "-" if out is None else out, to, input_format=input_format)
+    with given_up_after(time_limit, as_json=False):
+        convert_command.run(file, "-" if out is None else out, to, input_format=input_format)
 
 
 def write(
@@ -52,6 +55,7 @@ def write(
         typer.Option("--as", metavar="NAME", help="The format of OUT, if its ending does not say it: {plan_formats}."),
     ] = None,
     baseline: Baseline = None,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Write a plan for firmware, or any answer as a table.
@@ -59,10 +63,12 @@ def write(
     A plan as a header, a linker script, or a model with its offsets, like `memplan plan -o`; other answers as CSV. A wrong plan is not written, and the exit code is 1.
     """
     from ..commands.files import write as write_command
+    from ..terminal.refusals import given_up_after
 
-    code = write_command.run(
-        problem, plan, out, output_format, input_format=input_format, baseline=baseline, **option_values(context)
-    )
+    with given_up_after(time_limit, as_json=False):
+        code = write_command.run(
+            problem, plan, out, output_format, input_format=input_format, baseline=baseline, **option_values(context)
+        )
     raise typer.Exit(code)
 
 
@@ -102,6 +108,7 @@ def export_model(
         typer.Option("--as", help="The model's format; by default the one of OUT's ending."),
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Leave out redundant rows, which only help solvers.")] = False,
+    time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
     """Write a problem as an integer program.
@@ -109,8 +116,10 @@ def export_model(
     Or as a model for CP-SAT; for other solvers, or for reading.
     """
     from ..commands.files import export as export_command
+    from ..terminal.refusals import given_up_after
 
-    export_command.run(problem, out, model_format, plain=plain, input_format=input_format)
+    with given_up_after(time_limit, as_json=False):
+        export_command.run(problem, out, model_format, plain=plain, input_format=input_format)
 
 
 def _known_kind(kind: str) -> str:

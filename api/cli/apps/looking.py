@@ -185,6 +185,7 @@ def diff(
         str | None, typer.Option(metavar="PLOT", help="Draw both, one above the other: an .svg, .png or .pdf file.")
     ] = None,
     as_json: Json = False,
+    time_limit: LookLimit = None,
     input_format: Annotated[
         str | None,
         typer.Option("--format", metavar="NAME", help="The problem's format: {formats}; by default recognised."),
@@ -195,6 +196,7 @@ def diff(
     Shows which buffers moved, from where to where, how many bytes that is, and how the peaks changed. Exit code 0 if nothing differs, 1 otherwise.
     """
     from ..commands.looking import diff as diff_command
+    from ..terminal.refusals import given_up_after
 
     if (problem is None) != (plot is None):
         raise typer.BadParameter(
@@ -203,7 +205,9 @@ def diff(
     if problem_before is not None and plot is None:
         raise typer.BadParameter("is for the picture: give --plot as well", param_hint="--problem-before")
     wanted = diff_command.Request(before, after, problem_before or problem, problem, plot, input_format, as_json)
-    raise typer.Exit(diff_command.run(wanted))
+    with given_up_after(time_limit, as_json=as_json):
+        code = diff_command.run(wanted)
+    raise typer.Exit(code)
 
 
 def schema() -> None:

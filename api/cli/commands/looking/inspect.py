@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from planner.formats.documents import Source
 from planner.formats.tables.endings import require_ending
 from planner.formats.tables.plans import PLAN_FORMATS, USUAL
 from planner.formats.tables.problems import chosen
+from planner.model.deadline import time_limit
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
@@ -47,6 +49,7 @@ class Request(NamedTuple):
 
 def run(request: Request, options: Options) -> ExitCode:
     """Read the file, plan it for the figures, and show them. A frontier is shown as it is."""
+    begun = time.monotonic()
     wrong: Sequence[VerifyFinding] = ()
     with refusing(shown_name(request.file), as_json=request.as_json):
         own = None if request.own_plan is None else _plan_file(request.own_plan, request)
@@ -54,12 +57,13 @@ def run(request: Request, options: Options) -> ExitCode:
         source = Source(read_bytes(request.file), request.file)
         if is_frontier(source.data):
             return _frontier(request, source.data)
-        row = chosen(source, request.input_format)
-        problem, warnings = row.read(source)
-        contents = row.contained(source)
-        problem = planned_problem(problem, options.capacity, None)
+        with time_limit(options.time_limit, begun):
+            row = chosen(source, request.input_format)
+            problem, warnings = row.read(source)
+            contents = row.contained(source)
+            problem = planned_problem(problem, options.capacity, None)
         say_warnings(warnings)
-        plan = planner.plan(problem, options)
+        plan = planner.plan(problem, options, begun=begun)
         report = memory_report(problem, plan)
         if own is not None:
             wrong = _write_own(problem, plan, own)

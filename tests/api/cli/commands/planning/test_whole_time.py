@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from api.cli.app import app
+from api.cli.commands.files import convert, export, write
+from api.cli.commands.looking import diff, inspect
 from api.cli.commands.planning import nested, shapes
 from api.cli.exit_codes import ExitCode
 from planner.model import deadline
@@ -27,16 +29,33 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
             deadline.look("finding no end of")
         raise AssertionError("no time limit holds here")
 
-    monkeypatch.setattr(nested, "nested_plan", work)
-    monkeypatch.setattr(shapes, "require_right", work)
+    for command, part in (
+        (nested, "nested_plan"),
+        (shapes, "require_right"),
+        (inspect, "planned_problem"),
+        (convert, "read_problem"),
+        (export, "read_problem"),
+        (write, "read_asked"),
+        (diff, "read_plan"),
+    ):
+        monkeypatch.setattr(command, part, work)
 
 
 @pytest.mark.usefixtures("late")
 @pytest.mark.parametrize(
-    "arguments", [("plan", "examples/loop.json", "--arenas", "nested"), ("shapes", "examples/prefill.json")]
+    "arguments",
+    [
+        ("plan", "examples/loop.json", "--arenas", "nested"),
+        ("shapes", "examples/prefill.json"),
+        ("inspect", "examples/three.json"),
+        ("convert", "examples/three.json", "--to", "dsa"),
+        ("export-model", "examples/three.json", "-o", "-"),
+        ("write", "examples/three.json", "examples/loop.json", "-o", "-", "--as", "c"),
+        ("diff", "examples/three.json", "examples/loop.json"),
+    ],
 )
 def test_all_work_is_within_the_limit(arguments: tuple[str, ...]) -> None:
-    command, file, *options = arguments
-    done = CliRunner().invoke(app, [command, str(ROOT / file), *options, "--time-limit", "9"])
+    given = [str(ROOT / each) if each.startswith("examples/") else each for each in arguments]
+    done = CliRunner().invoke(app, [*given, "--time-limit", "9"])
     assert done.exit_code == ExitCode.UNKNOWN
     assert "the time limit of 9 s was over while finding no end of the problem" in done.stderr
