@@ -142,8 +142,8 @@ class Store(Protocol):
     def has_ended(self, owner: str, batch: str) -> bool:
         """True if no more lines of the batch are taken."""
 
-    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
-        """Cancel up to `limit` of a batch's jobs that have not ended and are not marked; none: that is all."""
+    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[str]:
+        """Cancel up to `limit` of a batch's jobs that have not ended and are not marked, and return their ids; none: that is all."""
 
     def problem(self, id_: str) -> bytes | None:
         """Return a job's problem, as sent."""

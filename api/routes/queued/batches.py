@@ -90,7 +90,7 @@ async def end(request: Request, service: TheService, id: str) -> JSONResponse:  
     await asyncio.to_thread(service.store.end_batch, owner, id)
     while cancelled := await asyncio.to_thread(service.store.cancel_lines, owner, id):
         for job in cancelled:
-            service.dispatcher.stop_job(job.id)
+            service.dispatcher.stop_job(job)
     problems, unfinished = await counts_of(service, owner, id)
     return JSONResponse({"batch": id, "problems": problems, "unfinished": unfinished})
 

@@ -16,7 +16,7 @@ from .intake import Intake
 from .keeping import REST_SECONDS, forget_old, put, shrink
 from .lookups import Lookups
 from .rows import gap_of, job_of, plan_of, plan_row, summary_of
-from .tables import ended_batches, job_plans, jobs, problems
+from .tables import BRIEF, ended_batches, job_plans, jobs, problems
 from .turns import Turns, of
 
 
@@ -194,16 +194,17 @@ class DatabaseStore(Intake, Lookups):
             if connection.execute(mine.with_for_update()).one_or_none() is None:
                 return None
             row = self._one(connection, mine)
-            return self._job(connection, id_) if row is None else self._cancel(connection, row)
+            if row is not None:
+                self._cancel(connection, row)
+            return self._job(connection, id_)
 
-    def _cancel(self, connection: Connection, row: Row[Any]) -> Job:
+    def _cancel(self, connection: Connection, row: Row[Any]) -> None:
         if row.state == JobState.QUEUED.value:
             self._end(connection, row, End(JobState.CANCELLED), has_plan=row.has_plan)
         elif row.state == JobState.RUNNING.value:
             self._change(connection, row, {"cancelling": True})
         if row.state in UNFINISHED:
             self.database.withdraw(connection, row.delivery)
-        return job_of(self._row(connection, row.id))
 
     def end_batch(self, owner: str, batch: str) -> None:
         with self.write() as connection:
@@ -211,11 +212,14 @@ class DatabaseStore(Intake, Lookups):
             if not self._has_ended(connection, owner, batch):
                 connection.execute(insert(ended_batches).values(owner=owner, batch=batch, created=time.time()))
 
-    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[Job]:
+    def cancel_lines(self, owner: str, batch: str, limit: int = 100) -> list[str]:
         mine = and_(jobs.c.owner == owner, jobs.c.batch == batch, jobs.c.state.in_(UNFINISHED), ~jobs.c.cancelling)
         with self.write() as connection:
-            rows = self._sound(connection, select(jobs).where(mine).order_by(jobs.c.id).limit(limit).with_for_update())
-            return [self._cancel(connection, row) for row in rows]
+            some = select(*BRIEF).where(mine).order_by(jobs.c.id).limit(limit).with_for_update()
+            rows = self._sound(connection, some)
+            for row in rows:
+                self._cancel(connection, row)
+            return [row.id for row in rows]
 
     def keep(self, kept: Sequence[Kept]) -> None:
         try:
