@@ -240,7 +240,7 @@ class Places:
         key = (self._kind(group.members), pool)
         if key not in self._spots:
             tick(LOOKING)
-            self._spots[key] = self._find(group, self.pools[pool])
+            self._spots[key] = self.find(group, self.pools[pool])
         return self._spots[key]
 
     def _kind(self, members: tuple[int, ...]) -> Kind:
@@ -259,11 +259,8 @@ class Places:
             number = self._list_of_id[id(names)] = self._lists.setdefault(tuple(names), len(self._lists))
         return number
 
-    def open_spot(self, group: Group, pool: str) -> Spot | None:
-        """Return the spot as if the pool were unlimited and nothing had a greatest offset: for groups that fit nowhere, or only above others."""
-        return self._find(group, self.pools[pool], bounded=False)
-
-    def _find(self, group: Group, pool: Pool, *, bounded: bool = True) -> Spot | None:
+    def find(self, group: Group, pool: Pool, *, bounded: bool = True) -> Spot | None:
+        """Return its spot in a pool like this; not `bounded`: as if the pool were unlimited and nothing had a greatest offset."""
         shape = self._shape(group)
         if shape.is_torn or (shape.pools is not None and pool.name not in shape.pools):
             return None
@@ -324,7 +321,7 @@ class Places:
 
     def _lowest(self, solid: Sequence[Interval], pool: Pool, rule: Congruence, floor: int) -> int:
         """Return the least base >= `floor` that satisfies the rule and keeps what is solid off reserved ranges."""
-        walls = self._walls.get(pool.name)
+        walls = self._walls.get(pool.name) if pool.reserved else None
         least = rule.at_least(floor)
         if walls is None:
             return least
@@ -347,7 +344,7 @@ class Places:
 
     def end(self, group: Group, pool: str) -> int | None:
         """Return the lowest end that the group can have in the pool, possibly beyond the pool's end; None if it can be nowhere there."""
-        spot = self.spot(group, pool) or self.open_spot(group, pool)
+        spot = self.spot(group, pool) or self.find(group, self.pools[pool], bounded=False)
         return None if spot is None else spot.least + self._shape(group).height
 
 

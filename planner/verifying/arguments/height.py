@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
+from ...facts.colocation import Group
 from ...facts.intervals import merged
 from ...facts.possible_places import Places, Spot
 from ...facts.sweep import VERIFYING
@@ -34,18 +37,21 @@ class _Slab(NamedTuple):
 def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
     """Return a lower bound of the highest end of these buffers if all lie in the pool and only those of one group may overlap.
 
-    If they cannot lie there, so that there is no plan, return what they would need in an unlimited pool.
+    If they cannot lie there, so that there is no plan, return what they would need in an unlimited pool, or beside what only the pool's end keeps in its place.
     """
-    chosen = list(buffers)
-    slabs, ends, fit = _slabs(places, pool, chosen)
-    reserved = places.pools[pool].reserved
-    height = max([0, *ends, _fill(slabs, reserved)])
-    beside = _beside_walls(slabs, reserved) if fit else None
-    if beside is None:
-        slabs, ends, _ = _slabs(places, pool, chosen, is_open=True)
-        height = max([height, *ends, _fill([slab._replace(modulus=slab.rule) for slab in slabs], reserved)])
-        beside = _beside_walls(slabs, reserved)
-    return height if beside is None else max(height, beside)
+    chosen, here = list(buffers), places.pools[pool]
+    slabs, ends, fit = _slabs(places, lambda group: places.spot(group, pool), chosen)
+    height = max([0, *ends, _fill(slabs, here.reserved)])
+    beside = _beside_walls(slabs, here.reserved)
+    if fit and beside is not None:
+        return max(height, beside)
+    bare = replace(here, reserved=())
+    for find in (partial(places.find, pool=bare), partial(places.find, pool=here, bounded=False)):
+        slabs, ends, _ = _slabs(places, find, chosen)
+        loose = [slab._replace(modulus=slab.rule) for slab in slabs]
+        some = [_fill(each, here.reserved) for each in (slabs, loose)]
+        height = max([height, *ends, *some, _beside_walls(slabs, here.reserved) or 0])
+    return height
 
 
 def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int | None:
@@ -57,18 +63,17 @@ def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int |
 
 
 def _slabs(
-    places: Places, pool: str, buffers: Collection[int], *, is_open: bool = False
+    places: Places, find: Callable[[Group], Spot | None], buffers: Collection[int]
 ) -> tuple[list[_Slab], list[int], bool]:
-    """Return the slabs that the buffers cover, each one's lowest end, and whether all can lie there; `is_open`: without upper limits."""
+    """Return the slabs that the buffers cover, each one's lowest end, and whether all have a spot there."""
     slabs: list[_Slab] = []
     ends: list[int] = []
     fit = True
     spans: dict[int, list[Interval]] = {}
     """The spans of groups of several, by first member."""
-    find = places.open_spot if is_open else places.spot
     for buffer in in_time(buffers, VERIFYING):
         group, low, size = places.group(buffer), places.low(buffer), places.problem.buffers[buffer].size
-        spot = find(group, pool)
+        spot = find(group)
         if spot is None:
             fit = False
             continue
@@ -78,7 +83,7 @@ def _slabs(
         elif size:
             slabs.append(_slab(spot, 0, size))
     for first, ranges in spans.items():
-        spot = find(places.group(first), pool)
+        spot = find(places.group(first))
         slabs.extend(_slab(spot, low, high) for low, high in merged(ranges) if spot is not None)
     return slabs, ends, fit
 
