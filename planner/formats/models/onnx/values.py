@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import accumulate
-from math import ceil, floor
-from operator import ge, gt, le, lt
+from math import ceil, floor, prod, sqrt
+from operator import ge, gt, le, lt, mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -241,16 +241,52 @@ def _shape(at: Site) -> Values | None:
     return as_values(dims, (len(dims),))
 
 
-def _product(at: Site) -> Values | None:
-    if at.node.attributes.get("axes"):
-        return None
-    times = _numbers(lambda a, b: held(a * b, at.element(), at.box), d.mul)
-    return as_values([reduce(times, _first(at).ravel(), 1)], ())
+def _to_one(
+    plain: Callable[[Any, Any], Any], symbolic: Callable[[Dim, Dim], Dim], *empty: int
+) -> Callable[[Site], Values | None]:
+    """Return the reduction to one number; results of several are unknown."""
+
+    def of(at: Site) -> Values | None:
+        join = _numbers(lambda a, b: held(plain(a, b), at.element(), at.box), symbolic)
+        return as_values([reduce(join, _first(at).ravel(), *empty)], ())
+
+    return of
 
 
-def _rounded(at: Site) -> Values | None:
-    to_whole = ceil if at.node.operator == "Ceil" else floor
-    return _each(lambda x: x if isinstance(x, Expression) else to_whole(x))(_first(at))
+def _sum(a: Any, b: Any) -> Any:
+    if isinstance(a, float) or isinstance(b, float):
+        raise _Unknown  # their order is left open
+    return a + b
+
+
+def _rounded(to_whole: Callable[[float], int]) -> Callable[[Site], Values | None]:
+    return lambda at: _each(lambda x: x if isinstance(x, Expression) else to_whole(x))(_first(at))
+
+
+def _root(x: Any) -> float:
+    if isinstance(x, Expression):
+        raise _Unknown
+    return sqrt(x)
+
+
+def _size(x: Any, at: Site) -> Any:
+    if not isinstance(x, Expression):
+        return abs(x)
+    if d.least(x, at.box) < 0:
+        raise _Unknown
+    return x
+
+
+def _turned(at: Site) -> Values | None:
+    found = _first(at)
+    return np.transpose(found, at.numbers("perm") or range(found.ndim)[::-1])
+
+
+def _expanded(at: Site) -> Values | None:
+    found, shape = _first(at), np.broadcast_shapes(_first(at).shape, tuple(at.whole(1) or ()))
+    if prod(shape) > MOST_NUMBERS:
+        raise _Unknown
+    return np.broadcast_to(found, shape)
 
 
 def _cast(at: Site) -> Values | None:
@@ -262,8 +298,8 @@ def _cast(at: Site) -> Values | None:
 
 
 HANDED_ON = frozenset(
-    ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Gather", "Slice", "Concat", "Where", "Max", "Min", "ConstantOfShape", "Shape", "Size",
-     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or")
+    ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Gather", "Slice", "Concat", "Where", "Max", "Min", "ReduceMax", "ReduceMin", "Transpose",
+     "Expand", "ConstantOfShape", "Shape", "Size", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or")
 )  # fmt: skip
 """The operators whose results are numbers that a tensor of their type held before, or always holds."""
 COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
@@ -277,8 +313,11 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
     "Div": _quotient,
     "Mod": _remainder,
     "Neg": lambda at: _each(lambda x: d.mul(x, -1) if isinstance(x, Expression) else -x)(_first(at)),
-    "Ceil": _rounded,
-    "Floor": _rounded,
+    "Abs": lambda at: _each(lambda x: _size(x, at))(_first(at)),
+    "Sqrt": lambda at: _each(_root)(_first(at)),
+    "Ceil": _rounded(ceil),
+    "Floor": _rounded(floor),
+    "Round": _rounded(round),
     "Equal": _equal,
     "Less": _ordered(lt),
     "LessOrEqual": _ordered(le),
@@ -296,7 +335,12 @@ COMPUTED: Mapping[str, Callable[[Site], Values | None]] = {
     "ConstantOfShape": _filled,
     "Shape": _shape,
     "Size": lambda at: as_values([d.product(at.shape(0))], ()),
-    "ReduceProd": _product,
+    "ReduceProd": _to_one(mul, d.mul, 1),
+    "ReduceSum": _to_one(_sum, d.add, 0),
+    "ReduceMax": _to_one(max, d.most),
+    "ReduceMin": _to_one(min, d.fewest),
+    "Transpose": _turned,
+    "Expand": _expanded,
 }
 
 

@@ -178,3 +178,52 @@ def test_what_is_true_or_false_in_turn_is_not_known(operator: str, counts: list[
 def test_infinities_are_compared() -> None:
     nodes = [node("LessOrEqual", "end end", "c"), node("Cast", "c", "length", to=INT64)]
     assert length(sized(nodes, [raw("end", [inf])])) == 1
+
+
+@pytest.mark.parametrize(
+    ("operator", "found"),
+    [
+        (node("ReduceSum", "m", "n"), 21),
+        (node("ReduceMax", "m", "n", keepdims=0), 6),
+        (node("ReduceMin", "m", "n"), 1),
+        (node("ReduceProd", "m", "n"), 720),
+    ],
+    ids=["sum", "max", "min", "product"],
+)
+def test_numbers_are_reduced_to_one(operator: bytes, found: int) -> None:
+    nodes = [operator, node("Reshape", "n one", "length")]
+    assert length(sized(nodes, [tensor("m", [1, 2, 3, 4, 5, 6], [2, 3]), tensor("one", [1])])) == found
+
+
+def test_a_sum_of_fractions_is_not_known() -> None:
+    nodes = [node("ReduceSum", "m", "n"), node("Cast", "n", "whole", to=INT64), node("Reshape", "whole one", "length")]
+    require_unknown(sized(nodes, [raw("m", [0.5, 1.5]), tensor("one", [1])]))
+
+
+@pytest.mark.parametrize(("perm", "found"), [({}, 4), ({"perm": [1, 0]}, 4), ({"perm": [0, 1]}, 2)])
+def test_numbers_are_turned(perm: dict[str, list[int]], found: int) -> None:
+    """The second number of a table of two rows, read by columns or by rows: so exporters turn the pads of a Pad round."""
+    nodes = [
+        node("Transpose", "m", "t", **perm),
+        node("Reshape", "t all", "flat"),
+        node("Gather", "flat one", "length"),
+    ]
+    constants = [tensor("m", [1, 2, 3, 4, 5, 6], [2, 3]), tensor("all", [-1]), tensor("one", [1])]
+    assert length(sized(nodes, constants)) == found
+
+
+def test_numbers_are_repeated() -> None:
+    nodes = [
+        node("Expand", "three two", "threes"),
+        node("ReduceSum", "threes", "n"),
+        node("Reshape", "n one", "length"),
+    ]
+    assert length(sized(nodes, [tensor("three", [3]), tensor("two", [2]), tensor("one", [1])])) == 6
+    vast = [node("Expand", "three vast", "threes"), *nodes[1:]]
+    require_unknown(sized(vast, [tensor("three", [3]), tensor("vast", [1 << 40]), tensor("one", [1])]))
+
+
+@pytest.mark.parametrize(("operator", "given", "found"), [("Sqrt", 16.5, 4), ("Abs", -7.5, 7), ("Round", 2.5, 2)])
+def test_numbers_of_one_are_computed(operator: str, given: float, found: int) -> None:
+    nodes = [node(operator, "x0", "n"), node("Cast", "n", "length", to=INT64)]
+    assert length(sized(nodes, [raw("x0", [given])])) == found
