@@ -36,15 +36,6 @@ def qlinear_matmul(at: Site) -> list[Type]:
     return [Type(at.element(7) if at.has(7) else at.element(), product_shape(at.shape(0), at.shape(3)))]
 
 
-def fused_matmul(at: Site) -> list[Type]:
-    """MatMul of the domain com.microsoft, which may transpose its inputs."""
-    a, b = at.rank(0, 1), at.rank(1, 1)
-    turned = [
-        (*s[:-2], s[-1], s[-2]) if len(s) > 1 and at.number(n, 0) else s for s, n in ((a, "transA"), (b, "transB"))
-    ]
-    return [Type(at.element(), product_shape(*turned))]
-
-
 def gemm(at: Site) -> list[Type]:
     a, b = at.rank(0, 2), at.rank(1, 2)
     rows = a[1] if at.number("transA", 0) else a[0]
@@ -173,12 +164,6 @@ def layer_norm(at: Site) -> list[Type]:
     axis = at.axis(len(x), -1)
     reduced = Type(at.number("stash_type", FLOAT), (*x[:axis], *(1,) * (len(x) - axis)))
     return [at.given(0), reduced, reduced]
-
-
-def skip_layer_norm(at: Site) -> list[Type]:
-    x = at.shape(0)
-    reduced = Type(FLOAT, (*x[:-1], 1))
-    return [at.given(0), reduced, reduced, at.given(0)]
 
 
 def recurrent(at: Site) -> list[Type]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from . import elementwise as e
+from . import fused as f
 from . import layers as c
 from . import layout as o
 from . import others as r
@@ -110,14 +111,32 @@ RULES: dict[tuple[str, str], Rule] = {
     **{
         ("com.microsoft", name): rule
         for rule, names in (
-            (e.same, "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu QLinearSoftmax RotaryEmbedding"),
-            (e.joined, "BiasAdd BiasSplitGelu"),
-            (c.fused_matmul, "FusedMatMul TransposeMatMul"),
+            (
+                e.same,
+                "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu QLinearSoftmax RotaryEmbedding Trilu Inverse",
+            ),
+            (e.joined, "BiasAdd"),
+            (f.split_gelu, "BiasSplitGelu"),
+            (f.fused_matmul, "FusedMatMul TransposeMatMul"),
+            (c.matmul, "DynamicQuantizeMatMul"),
+            (f.dequantized_matmul, "MatMulIntegerToFloat"),
+            (f.packed_matmul, "MatMulNBits MatMulBnb4"),
             (c.gemm, "FusedGemm"),
+            (f.quantized_gemm, "QGemm"),
             (c.conv, "FusedConv"),
             (c.quantize, "QuantizeLinear"),
             (c.dequantize, "DequantizeLinear"),
-            (c.skip_layer_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"),
+            (f.quantized_joined, "QLinearAdd QLinearMul"),
+            (f.quantized_concat, "QLinearConcat"),
+            (f.quantized_pool, "QLinearAveragePool QLinearGlobalAveragePool"),
+            (c.recurrent, "DynamicQuantizeLSTM"),
+            (c.grid_sample, "GridSample"),
+            (f.skip_layer_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"),
+            (f.embedded, "EmbedLayerNormalization"),
+            (f.self_attention, "Attention QAttention"),
+            (f.heads_attention, "MultiHeadAttention"),
+            (f.grouped_attention, "GroupQueryAttention"),
+            (f.gathered_blocks, "GatherBlockQuantized"),
         )
         for name in names.split()
     },
