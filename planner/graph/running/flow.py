@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import cast
@@ -146,13 +146,13 @@ class _Running:
         part = Part(self._now)
         begun = self._function(name, part.inside)
         function, homes = self._listing.functions[name], self._listing.homes
-        for id_ in function.inputs:
-            home = homes[name, id_]
-            if not self._events.has(home):
-                self._events.note(home, part.start, is_read=False, is_written=True)
-        for needed in begun:
+        for needed in begun.needs.values():
             self._read(needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
+        for id_ in function.inputs:
+            home = homes[name, id_]
+            if not self._events.has(home):  # nobody needs it, and still it is given
+                self._events.note(home, part.start, is_read=False, is_written=True)
         self._tick()
         part.end = self._now
         return part
@@ -164,8 +164,8 @@ class _Running:
     def _now(self) -> int:
         return self._flow.ticks
 
-    def _function(self, name: str, inside: list[Region]) -> Iterable[tuple[BufferId, ...]]:
-        """Run it, and return what its unawaited transfers need."""
+    def _function(self, name: str, inside: list[Region]) -> _Begun:
+        """Run it, and return its unawaited transfers."""
         tick(PREPARING)
         begun = _Begun()
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
@@ -176,15 +176,15 @@ class _Running:
                     self._transfers(node, begun)
                     self._steps((node,))
                 case Run():
-                    self._run(node, inside)
+                    self._run(node, inside, begun)
                 case Fork():
                     self._steps((node.test,))
-                    self._fork(node, inside)
+                    self._fork(node, inside, begun)
                 case Cycle():
                     self._steps(node.enter)
-                    self._cycle(node, inside)
+                    self._cycle(node, inside, begun)
             self._uses.require_few(len(self._events))
-        return begun.needs.values()
+        return begun
 
     def _transfers(self, step: Step, begun: _Begun) -> None:
         if step.kind not in _TRANSFERS and not begun.needs:
@@ -197,16 +197,15 @@ class _Running:
         elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun.needs:
             self._read(begun.end(operator.inputs[0]))
 
-    def _run(self, run: Run, inside: list[Region]) -> None:
+    def _run(self, run: Run, inside: list[Region], begun: _Begun) -> None:
+        """Run its function. Transfers that this began go on in the caller."""
         before = len(self._events)
         self._uses.hand_over(len(run.handed) + len(run.read_only))
         self._handed.update(run.handed)
         mutable = [id_ for id_, _ in run.handed if self._flow.tensors[id_].kind is TensorKind.MUTABLE]
         for id_ in mutable:
             self._namesakes.setdefault(self._stands_for(id_), []).append(id_)
-        begun = self._function(run.function, inside)
-        for needed in begun:
-            self._read(needed, self._now - 1)
+        self._go_on(self._function(run.function, inside), dict(run.handed), begun)
         self._steps(run.given_back)
         for id_ in mutable:
             self._namesakes[self._stands_for(id_)].remove(id_)
@@ -214,6 +213,16 @@ class _Running:
             del self._handed[id_]
         if run.read_only:
             self._refuse_written(run, before)
+
+    def _go_on(self, inner: _Begun, handed: Mapping[BufferId, Handed], begun: _Begun) -> None:
+        """Let a function's unawaited transfers go on in its caller, by the caller's names."""
+
+        def named(id_: BufferId) -> BufferId:
+            return handed[id_].to if id_ in handed else id_
+
+        self._uses.hand_over(len(inner.needs))
+        for result, needed in inner.needs.items():
+            begun.begin(named(result), tuple(map(named, needed)))
 
     def _stands_for(self, id_: BufferId) -> BufferId:
         """Return what was handed over under this name, in the end."""
@@ -233,23 +242,23 @@ class _Running:
                 at = ("functions", self._numbers[run.caller], "operators", run.at)
                 raise bad_input(Code.CONTRADICTION, at, text)
 
-    def _fork(self, fork: Fork, inside: list[Region]) -> None:
+    def _fork(self, fork: Fork, inside: list[Region], begun: _Begun) -> None:
         arms = []
         for run in fork.arms:
             arm = Part(self._now)
-            self._run(run, arm.inside)
+            self._run(run, arm.inside, begun)
             arm.end = self._now
             arms.append(arm)
         if arms[0].start < arms[-1].end:
             inside.append(Region(False, arms))
 
-    def _cycle(self, cycle: Cycle, inside: list[Region]) -> None:
+    def _cycle(self, cycle: Cycle, inside: list[Region], begun: _Begun) -> None:
         question, turn = Part(self._now), Part(0)
         if cycle.question is not None and cycle.test is not None:
-            self._run(cycle.question, question.inside)
+            self._run(cycle.question, question.inside, begun)
             self._steps((cycle.test,))
         question.end = turn.start = self._now
-        self._run(cycle.turn, turn.inside)
+        self._run(cycle.turn, turn.inside, begun)
         self._steps(cycle.again)
         turn.end = self._now
         if question.start < turn.end:
@@ -291,9 +300,9 @@ class _Running:
         self._flow.named.append(self._now)
         self._flow.names.append(name)
 
-    def _read(self, ids: Iterable[BufferId], at: int | None = None) -> None:
+    def _read(self, ids: Iterable[BufferId]) -> None:
         for id_ in ids:
-            self._note(id_, True, False, self._now if at is None else at)
+            self._note(id_, True, False, self._now)
 
     def _note(self, id_: BufferId, is_read: bool, is_written: bool, at: int) -> None:
         """Note the event for the tensor, and for what the tensor stands for."""
