@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ...checks.report import Report
+from ...model.errors import Code, echo
 from ...model.plan import Plan
 from ...model.problem import BufferId
 from .expression import Expression, Values
@@ -84,7 +86,13 @@ class ShapesPlan:
         return {each.id: each.pool for each in (self.behind if self.plan is None else self.plan.placements)}
 
     def offsets(self, values: Values) -> dict[BufferId, int]:
-        """Return the offsets for one shape."""
+        """Return the offsets for one shape. Raises BadInput unless it has a value in range for every symbol."""
+        report = Report()
+        for name, (low, high) in self.symbols.items():
+            value = values.get(name)
+            if type(value) is not int or not low <= value <= high:
+                report.add(Code.OUT_OF_RANGE, (name,), f"must be a number from {low} to {high}, not {echo(value)}")
+        report.raise_if_any()
         if self.plan is not None:
             return {place.id: place.offset for place in self.plan.placements}
         ends: dict[BufferId, int] = {}

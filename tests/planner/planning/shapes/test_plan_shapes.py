@@ -352,3 +352,11 @@ def test_expressions_that_no_reader_would_take_are_refused() -> None:
     with pytest.raises(CannotSolve, match="cannot be written as an expression: the number"):
         plan_shapes(problem, Mode.EXPRESSIONS, [{"n": low + 3}], OPTIONS)
     assert verify_shapes(problem, plan_shapes(problem, Mode.MAXIMUM, [], OPTIONS)) == ()
+
+
+@pytest.mark.parametrize("values", [{}, {"n": 0}, {"n": 1 << 40}, {"n": 1.5}, {"m": 1}])
+def test_shapes_outside_the_ranges_have_no_offsets(values: dict[str, Any]) -> None:
+    found = plan_shapes(shaped_transformer(1, 8, 1), options=OPTIONS)
+    with pytest.raises(BadInput) as caught:
+        found.offsets(values)
+    assert [(str(f.code), f.pointer) for f in caught.value.findings] == [("out_of_range", "/n")]
