@@ -13,7 +13,6 @@ import numpy as np
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import interruptible
 
-
 FREE, COVERED = b"\0", b"\1"
 
 

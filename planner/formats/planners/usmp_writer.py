@@ -148,7 +148,9 @@ def _conflicts(problem: Problem) -> dict[BufferId, list[str]]:
     found: dict[BufferId, set[int]] = {b.id: set() for b in problem.buffers if not _in_constant_pool(problem, b)}
     number = {buffer.id: i for i, buffer in enumerate(problem.buffers)}
     ids = [*number]
-    spans = [(start, end, number[b.id]) for b in problem.buffers if b.id in found for start, end in merged(b.live or ())]
+    spans = [
+        (start, end, number[b.id]) for b in problem.buffers if b.id in found for start, end in merged(b.live or ())
+    ]
     for first, second in _live_together(spans):
         found[ids[first]].add(second)
         found[ids[second]].add(first)

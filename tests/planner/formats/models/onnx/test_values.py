@@ -201,7 +201,7 @@ def test_a_sum_of_fractions_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(("perm", "found"), [({}, 4), ({"perm": [1, 0]}, 4), ({"perm": [0, 1]}, 2)])
-def test_numbers_are_turned(perm: dict[str, list[int]], found: int) -> None:
+def test_numbers_are_turned(perm: dict[str, Any], found: int) -> None:
     """The second number of a table of two rows, read by columns or by rows: so exporters turn the pads of a Pad round."""
     nodes = [
         node("Transpose", "m", "t", **perm),
