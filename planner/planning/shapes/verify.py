@@ -13,15 +13,13 @@ from itertools import product
 from math import lcm
 from typing import TypeAlias
 
-from solvers.model.errors import StopReason
-
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, echo
-from ...model.plan import Plan, PlanStatus, without_proofs
+from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Pool, Problem
 from ...verifying.arguments.counterexamples import usual_effort
 from ...verifying.findings import FindingKind
@@ -42,6 +40,8 @@ Alternatives: TypeAlias = Mapping[BufferId, Sequence[Polynomial]]
 
 BETWEEN_TWO = (FindingKind.OVERLAP, FindingKind.SEPARATION_BROKEN)
 """Findings that _rows looks for, shape by shape."""
+BELIEVED = (FindingKind.UNPROVEN_BOUND, FindingKind.WRONG_CERTIFICATE)
+"""Findings about proofs for a problem in which fewer pairs are kept apart."""
 TRIED = 64
 """The shapes tried besides those that the plan lists."""
 TRIED_BUFFERS = 200_000
@@ -282,9 +282,7 @@ def _for_list(problem: ShapedProblem, found: ShapesPlan, plan: Plan, effort: int
     buffers = (replace(b, size=size) for b, size in zip(problem.largest.buffers, most, strict=True))
     target = replace(problem.largest, buffers=tuple(buffers))
     if 0 in least:
-        wrong = [
-            each for each in verify(target, without_proofs(plan, StopReason.WORK_LIMIT)) if each.kind not in BETWEEN_TWO
-        ]
+        wrong = [each for each in verify(target, plan) if each.kind not in (*BETWEEN_TWO, *BELIEVED)]
         yield from _refuted(target, plan.bound, "with the largest sizes, ", effort)
     else:
         wrong = [*verify(target, plan, effort=effort)]
