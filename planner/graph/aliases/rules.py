@@ -60,8 +60,8 @@ def view_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
     if tensor[result].bits != tensor[source].bits:
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not of the same size")
     if source in facts.outside:
-        if result in facts.rewritten:
-            return _source_outside(source)
+        if result in facts.rewritten or tensor[result].kind is not TensorKind.INTERMEDIATE:
+            return _source_outside(source)  # it also has another value
         return _overwritten(((result, source, 0),), step, facts) or ((result, source, 0),)
     return _kept(((result, source, 0),), step, facts)
 

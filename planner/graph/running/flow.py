@@ -138,7 +138,10 @@ class _Running:
                 operator = step.operator
                 (source,), (result,) = operator.inputs, operator.outputs
                 is_elsewhere = source in self._listing.elsewhere or source in found
-                if is_elsewhere and result not in self._listing.elsewhere and result not in self._flow.rewritten:
+                is_view_alone = (
+                    self._flow.tensors[result].kind is TensorKind.INTERMEDIATE and result not in self._flow.rewritten
+                )
+                if is_elsewhere and result not in self._listing.elsewhere and is_view_alone:
                     found[result] = source
         return found
 

@@ -33,7 +33,7 @@ def function(name: str, chance: random.Random, others: list[Function]) -> Functi
     kind = TensorKind.MUTABLE
     tensors = [Tensor(id_, (4,), kind=kind) for id_ in ("a", "b")] + [Tensor("x", (4,), kind=TensorKind.INPUT)]
     operators: list[Operator] = []
-    states, values = ["a", "b", "shared"], ["x"]
+    states, values = ["a", "b", "shared"], ["x", "fixed"]
 
     def new() -> str:
         tensors.append(Tensor(f"t{len(tensors)}", (4,)))
@@ -45,7 +45,8 @@ def function(name: str, chance: random.Random, others: list[Function]) -> Functi
         )
         source = chance.choice(states + values)
         if what == "write":
-            operators.append(Operator(K.COMPUTE, (source,), (chance.choice(states),)))
+            state = chance.choice([each for each in states if each != source])
+            operators.append(Operator(chance.choice((K.COMPUTE, K.COPY, K.VIEW)), (source,), (state,)))
             continue
         result = new()
         if what == "look":
@@ -65,7 +66,11 @@ def program(chance: random.Random) -> Program:
     functions: list[Function] = []
     for name in ("inner", "middle", "main"):
         functions.append(function(name, chance, functions))
-    return Program(tuple(functions), ("main",), (Tensor("shared", (4,), kind=TensorKind.MUTABLE),))
+    seen_by_all = (
+        Tensor("shared", (4,), kind=TensorKind.MUTABLE),
+        Tensor("fixed", (4,), kind=TensorKind.CONSTANT),
+    )
+    return Program(tuple(functions), ("main",), seen_by_all)
 
 
 @pytest.mark.parametrize("block", range(5))
