@@ -23,6 +23,7 @@ from .listing import listing_of
 from .liveness import Life, Part, Region, life_of
 from .nodes import Compute, Cycle, Fork, Handed, Listing, Run, Step
 from .sizes import Uses, require_short
+from .transfers import Begun
 
 _ALIASES = frozenset((OperatorKind.VIEW, OperatorKind.IDMA_WAIT))
 _TRANSFERS = frozenset((OperatorKind.IDMA_LOAD, OperatorKind.IDMA_STORE))
@@ -71,32 +72,6 @@ def _rewritten(listing: Listing) -> Iterator[BufferId]:
             written[number[id_]] = True
 
 
-class _Begun:
-    """Transfers that nobody has waited for."""
-
-    __slots__ = ("_together", "needs")
-
-    def __init__(self) -> None:
-        self.needs: dict[BufferId, tuple[BufferId, ...]] = {}
-        """By their results and views of these, what they need."""
-        self._together: dict[tuple[BufferId, ...], dict[BufferId, None]] = {}
-        """The results and views that need the same."""
-
-    def begin(self, result: BufferId, needed: tuple[BufferId, ...]) -> None:
-        before = self.needs.get(result)
-        if before is not None:
-            del self._together[before][result]
-        self.needs[result] = needed
-        self._together.setdefault(needed, {})[result] = None
-
-    def end(self, result: BufferId) -> tuple[BufferId, ...]:
-        """Forget the transfer and all views of its result; return what it needed."""
-        needed = self.needs[result]
-        for each in self._together.pop(needed):
-            del self.needs[each]
-        return needed
-
-
 class _Running:
     """Goes through the program tick by tick, and records what happens to each tensor."""
 
@@ -109,6 +84,8 @@ class _Running:
         lives, writes = Lives(number), Writes(number)
         self._flow = Flow(listing.tensors, listing.steps, listing.elsewhere, listing.homes, lives, writes)
         self._handed: dict[BufferId, Handed] = {}
+        self._frames: list[Begun] = []
+        """The transfers begun by each function that runs at the moment, the entry's first."""
         self._namesakes: dict[BufferId, list[BufferId]] = {}
         """The mutable inputs that stand for the same state at the moment."""
         self._shared = {*ids_of(program.tensors)}
@@ -149,8 +126,8 @@ class _Running:
         part = Part(self._now)
         begun = self._function(name, part.inside)
         function, homes = self._listing.functions[name], self._listing.homes
-        for needed in begun.needs.values():
-            self._read(needed)
+        for transfer in begun:
+            self._read(transfer.needed)
         self._read(homes[(None, id_) if id_ in self._shared else (name, id_)] for id_ in function.outputs)
         for id_ in function.inputs:
             home = homes[name, id_]
@@ -167,10 +144,11 @@ class _Running:
     def _now(self) -> int:
         return self._flow.ticks
 
-    def _function(self, name: str, inside: list[Region]) -> _Begun:
+    def _function(self, name: str, inside: list[Region]) -> Begun:
         """Run it, and return its unawaited transfers."""
         tick(PREPARING)
-        begun = _Begun()
+        begun = Begun()
+        self._frames.append(begun)
         for node in in_time(self._listing.nodes[name], PREPARING, "operator"):
             match node:
                 case Compute():
@@ -187,20 +165,31 @@ class _Running:
                     self._steps(node.enter)
                     self._cycle(node, inside, begun)
             self._uses.require_few(len(self._events))
+        self._frames.pop()
         return begun
 
-    def _transfers(self, step: Step, begun: _Begun) -> None:
-        if step.kind not in _TRANSFERS and not begun.needs:
+    def _transfers(self, step: Step, begun: Begun) -> None:
+        if step.kind not in _TRANSFERS and not begun:
             return
         operator = step.operator
         if operator.kind in _TRANSFERS:
+            self._read_sides_of(operator.outputs[0])
             begun.begin(operator.outputs[0], (*operator.inputs, *operator.outputs))
-        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun.needs:
-            begun.begin(operator.outputs[0], begun.needs[operator.inputs[0]])
-        elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun.needs:
+        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun:
+            begun.look_at(operator.inputs[0], operator.outputs[0])
+        elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun:
             self._read(begun.end(operator.inputs[0]))
 
-    def _run(self, run: Run, inside: list[Region], begun: _Begun) -> None:
+    def _read_sides_of(self, result: BufferId) -> None:
+        """Note that earlier transfers to the result, which another overwrites, need their sides until now."""
+        name: BufferId | None = result
+        while name is not None:
+            for begun in self._frames:
+                self._read(begun.sides(name))
+            handed = self._handed.get(name)
+            name = None if handed is None else handed.to
+
+    def _run(self, run: Run, inside: list[Region], begun: Begun, *, is_certain: bool = True) -> None:
         """Run its function. Transfers that this began go on in the caller."""
         before = len(self._events)
         self._uses.hand_over(len(run.handed) + len(run.read_only))
@@ -208,7 +197,7 @@ class _Running:
         mutable = [id_ for id_, _ in run.handed if self._flow.tensors[id_].kind is TensorKind.MUTABLE]
         for id_ in mutable:
             self._namesakes.setdefault(self._stands_for(id_), []).append(id_)
-        self._go_on(self._function(run.function, inside), dict(run.handed), begun)
+        self._go_on(self._function(run.function, inside), dict(run.handed), begun, is_certain=is_certain)
         self._steps(run.given_back)
         for id_ in mutable:
             self._namesakes[self._stands_for(id_)].remove(id_)
@@ -217,15 +206,18 @@ class _Running:
         if run.read_only:
             self._refuse_written(run, before)
 
-    def _go_on(self, inner: _Begun, handed: Mapping[BufferId, Handed], begun: _Begun) -> None:
+    def _go_on(self, inner: Begun, handed: Mapping[BufferId, Handed], begun: Begun, *, is_certain: bool) -> None:
         """Let a function's unawaited transfers go on in its caller, by the caller's names."""
 
         def named(id_: BufferId) -> BufferId:
             return handed[id_].to if id_ in handed else id_
 
-        self._uses.hand_over(len(inner.needs))
-        for result, needed in inner.needs.items():
-            begun.begin(named(result), tuple(map(named, needed)))
+        for transfer in inner:
+            self._uses.hand_over(len(transfer.results) + len(transfer.needed))
+            first, *views = map(named, transfer.results)
+            begun.begin(first, map(named, transfer.needed), is_certain=is_certain)
+            for view in views:
+                begun.look_at(first, view)
 
     def _stands_for(self, id_: BufferId) -> BufferId:
         """Return what was handed over under this name, in the end."""
@@ -245,23 +237,23 @@ class _Running:
                 at = ("functions", self._numbers[run.caller], "operators", run.at)
                 raise bad_input(Code.CONTRADICTION, at, text)
 
-    def _fork(self, fork: Fork, inside: list[Region], begun: _Begun) -> None:
+    def _fork(self, fork: Fork, inside: list[Region], begun: Begun) -> None:
         arms = []
         for run in fork.arms:
             arm = Part(self._now)
-            self._run(run, arm.inside, begun)
+            self._run(run, arm.inside, begun, is_certain=False)
             arm.end = self._now
             arms.append(arm)
         if arms[0].start < arms[-1].end:
             inside.append(Region(False, arms))
 
-    def _cycle(self, cycle: Cycle, inside: list[Region], begun: _Begun) -> None:
+    def _cycle(self, cycle: Cycle, inside: list[Region], begun: Begun) -> None:
         question, turn = Part(self._now), Part(0)
         if cycle.question is not None and cycle.test is not None:
             self._run(cycle.question, question.inside, begun)
             self._steps((cycle.test,))
         question.end = turn.start = self._now
-        self._run(cycle.turn, turn.inside, begun)
+        self._run(cycle.turn, turn.inside, begun, is_certain=False)
         self._steps(cycle.again)
         turn.end = self._now
         if question.start < turn.end:

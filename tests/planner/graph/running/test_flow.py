@@ -73,6 +73,26 @@ def test_a_transfer_of_what_a_function_was_handed_goes_on_by_its_caller_s_name()
     assert found["main/x"] == ((0, 4),)  # the wait is at 3
 
 
+def test_a_transfer_to_the_same_place_needs_both_sides_until_the_next_begins() -> None:
+    found = lives(
+        function(
+            "main",
+            [">x", "t", "k", "h"],
+            [
+                step("compute", "x", "t"),
+                step("call", "t", "", "send"),
+                step("compute", "x", "k"),
+                step("compute", "k", "h"),
+                step("call", "h", "", "send"),
+            ],
+            ["h"],
+        ),
+        function("send", [">p", "d"], [step("idma_store", "p", "d")]),
+    )
+    assert found["main/t"] == ((0, 5),)  # the other begins at 4
+    assert found["send/d"] == ((1, 6),)
+
+
 def test_a_transfer_that_nobody_awaits_goes_on_in_both_arms_of_a_branch_after_it() -> None:
     arms = [
         function(name, [">x", "u", "z"], [step("compute", "x", "u"), step("compute", "u", "z")], ["z"])
