@@ -32,6 +32,8 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
     if found.plan is not None:
         raise bad_option("mode", "C functions are for offsets that are expressions; the others are numbers")
     place = {id_: i for i, id_ in enumerate(ids)}
+    if len(place) < len(ids) or place.keys() != {each.id for each in found.behind}:
+        raise bad_option("ids", "they are those of the plan's buffers, each once")
     symbols = ", ".join(f"int64_t {_symbol(name)}" for name in found.symbols)
     names = ", ".join(found.symbols) or "nothing"
     parts = [f"\nint {prefix}_offsets({symbols}{', ' if symbols else ''}int64_t *offsets)\n{{\n"]

@@ -77,3 +77,10 @@ def test_c_functions_of_no_buffers_compile(tmp_path: Path) -> None:
     (tmp_path / "offsets.c").write_bytes(source)
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or "cc"
     subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-c", "offsets.c"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("ids", [["a", "b"], ["a", "b", "c", "d"], ["a", "b", "c", "c"], ["a", "b", "x"]])
+def test_c_functions_are_of_the_plan_s_buffers(ids: list[str | int]) -> None:
+    with pytest.raises(BadInput) as caught:
+        c_source(FOUND, ids)
+    assert caught.value.findings[0].pointer == "/options/ids"
