@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ....checks.report import Place, quoted
 from ....graph.operators import Operator, OperatorKind, TensorKind
+from ....model.errors import BadInput
 from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Attribute, Declared, Graph, Node
@@ -58,6 +59,10 @@ class Lowering(Protocol):
         """Lower the graph as a function that `into` runs; return its outputs."""
         ...
 
+    def asked(self, name: str, scope: Scope) -> str:
+        """Return what can be given so that the contents of this value are known."""
+        ...
+
     def keep(self, written: Written, outputs: list[str], more: list[Value], first: str | None = None) -> Function:
         """Finish the function."""
         ...
@@ -69,7 +74,14 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
     names = ["then_branch", "else_branch"]
     if is_settled(test.content) and test.content.size:
         names = [names[0] if test.content.ravel()[0] else names[1]]
-    arms = [low.inner(node, _graph(node, name), scope, into, [], name) for name in names]
+    try:
+        arms = [low.inner(node, _graph(node, name), scope, into, [], name) for name in names]
+    except BadInput as error:
+        hint = low.asked(node.inputs[0], scope) if len(names) > 1 else ""
+        wrong = error.findings[0]
+        raise BadInput(
+            replace(wrong, message=f"{wrong.message}{hint}, if this arm does not run then") if hint else wrong
+        ) from None
     written = [each for each, _ in arms]
     if any(len(each.back) != len(node.outputs) for each in written):
         raise ShapeError("its graphs do not give out as many values as it does")

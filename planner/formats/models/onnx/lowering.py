@@ -141,7 +141,7 @@ class Lowering:
             try:
                 self._node(node, scope, into)
             except (ShapeError, ExpressionError) as error:
-                text = f"{_called(node)}: {error}{self._asked(error.of, scope) if isinstance(error, NotKnown) else ''}"
+                text = f"{_called(node)}: {error}{self.asked(error.of, scope) if isinstance(error, NotKnown) else ''}"
                 raise bad_input(Code.INVALID_VALUE, node.place, text) from None
 
     def follow(self, value: Value, sources: Sequence[Value | None]) -> None:
@@ -150,7 +150,7 @@ class Lowering:
         if names:
             self._from[value] = tuple(islice(names, MOST_NAMED))
 
-    def _asked(self, name: str, scope: Scope) -> str:
+    def asked(self, name: str, scope: Scope) -> str:
         """Return what can be given so that this value's contents are known."""
         value = scope.find(name)
         names = self._from.get(value, ()) if value is not None else ()

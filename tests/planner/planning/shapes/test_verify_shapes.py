@@ -95,7 +95,7 @@ def test_the_verifier_sees_faults_of_offsets_for_a_list_of_shapes(shapes: Sequen
         replace(made, bound=(made.peak or 0) + 1),
         replace(made, gap=0.5),
         replace(made, objective=replace(made.objective, bound=1)),
-        replace(made, pools=tuple(replace(use, bound=use.peak + 1) for use in made.pools)),
+        replace(made, pools=tuple(replace(use, bound=(use.peak or 0) + 1) for use in made.pools)),
         replace(made, stop=StopReason.TIME_LIMIT),
     ]
     assert made.status is PlanStatus.OPTIMAL

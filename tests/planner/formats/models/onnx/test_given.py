@@ -54,6 +54,25 @@ def test_the_input_that_has_to_be_known_is_named() -> None:
     assert "Say what" not in refused(EXPANDED, "size.0=-1", "size.1=4")[2]
 
 
+def test_an_input_is_named_that_decides_whether_a_wrong_arm_runs() -> None:
+    """Voice models have an arm for each rate of samples, and a window of samples fits one of them."""
+    arms = [
+        ("graph", graph([node("MatMul", f"x {weights}", "u")], outputs=[value("u", None)], constants=[constant]))
+        for weights, constant in (("a", tensor("a", [1] * 8, [8])), ("b", tensor("b", [1] * 4, [4])))
+    ]
+    nodes = [
+        node("Equal", "rate usual", "c"),
+        node("If", "c", "y", then_branch=arms[0], else_branch=arms[1]),
+    ]
+    inputs = [value("x", [8], INT64), value("rate", [], INT64)]
+    made = model(graph(nodes, inputs, [value("y", None)], [tensor("usual", [16], [])]))
+    assert refused(made)[1] == "/graph/node/1/attribute/else_branch/node/0"
+    assert refused(made)[2].endswith(
+        "Say what the input 'rate' holds: give dim rate.0=4, if this arm does not run then"
+    )
+    assert "y" in lives(read(made, "rate.0=16"))
+
+
 @pytest.mark.parametrize(
     ("option", "text"),
     [
