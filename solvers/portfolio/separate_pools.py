@@ -144,14 +144,13 @@ class _SeparatePools:
         """Run every engine on every open component, then take what they found in an order that does not depend on which was first."""
         self.rounds += 1
         # Who works on what, and with what knowledge, is settled before any engine begins: results of a round must not influence it.
-        todo = self._affordable(
-            [
-                Turn(pool, component, self._team(component), partial(self._put, pool, component))
-                for pool in self.pools
-                for component in pool.open
-                if not (self.task.goal is Goal.FIT and component.placement)
-            ]
-        )
+        every = [
+            Turn(pool, component, self._team(component), partial(self._put, pool, component))
+            for pool in self.pools
+            for component in pool.open
+            if not (self.task.goal is Goal.FIT and component.placement)
+        ]
+        todo = self._affordable(every)
         budget = self._budget(todo)
         if budget == 0:
             return self.engines.stop
@@ -176,7 +175,7 @@ class _SeparatePools:
         is_stuck = spent == 0 and self.engines.active == active
         if not any(map(proves, self.engines.active)):
             is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
-        is_stuck &= all(component.turns for pool in self.pools for component in pool.open)
+        is_stuck &= all(turn.component.turns for turn in every)
         return self.engines.stop if is_stuck and self._finished() is None else None
 
     def _affordable(self, turns: list[Turn]) -> list[Turn]:

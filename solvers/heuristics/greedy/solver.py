@@ -125,7 +125,7 @@ class _Passes:
     def mind_ceilings(self) -> None:
         """If no pass found a place for all, place those first that may not lie high."""
         instance = self._known.instance
-        if self._known.placement is not None:
+        if self._known.placement is not None or self._known.control.stopped() is not None:
             return
         order = np.lexsort((-instance.block_high, instance.highest[:, 0]))
         offset = self._kernels.greedy_place(instance.sections, self._columns, order, Fit.LOWEST)

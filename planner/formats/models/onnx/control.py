@@ -78,10 +78,11 @@ def branch(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Writte
         arms = [low.inner(node, _graph(node, name), scope, into, [], name) for name in names]
     except BadInput as error:
         hint = low.asked(node.inputs[0], scope) if len(names) > 1 else ""
-        wrong = error.findings[0]
-        raise BadInput(
-            replace(wrong, message=f"{wrong.message}{hint}, if this arm does not run then") if hint else wrong
-        ) from None
+        if not hint:
+            raise
+        first, *others = error.findings
+        first = replace(first, message=f"{first.message}{hint}, if this arm does not run then")
+        raise BadInput(first, *others, more=error.more) from None
     written = [each for each, _ in arms]
     if any(len(each.back) != len(node.outputs) for each in written):
         raise ShapeError("its graphs do not give out as many values as it does")
