@@ -85,6 +85,14 @@ class Idle(Engine):
         return Outcome(StopReason.WORK_LIMIT, work=task.limits.work or 0)
 
 
+class Sleeper(Engine):
+    """Does nothing at all."""
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        Engine.calls.append(task)
+        return Outcome(StopReason.WORK_LIMIT)
+
+
 class Denier(Engine):
     """Proves that nothing fits."""
 
@@ -96,7 +104,7 @@ class Denier(Engine):
 def engines(monkeypatch: pytest.MonkeyPatch) -> None:
     Engine.calls.clear()
     Idle.granted.clear()
-    for made_up in (Refuter, Breaker, Liar, Picky, Modest, Idle, Denier):
+    for made_up in (Refuter, Breaker, Liar, Picky, Modest, Idle, Sleeper, Denier):
         monkeypatch.setitem(
             registry.SOLVERS,
             made_up.__name__.lower(),
@@ -170,6 +178,16 @@ def test_work_that_is_too_little_for_all_components_is_used_up_by_some() -> None
     assert outcome.stop is StopReason.WORK_LIMIT
     assert len(Idle.granted) == 3
     assert 10_000 < sum(Idle.granted) <= 12_000
+
+
+def test_a_run_ends_if_no_engine_works_though_some_components_need_none() -> None:
+    """A component that fits has no turn where fitting is all that counts."""
+    best = run(open_instance(), "greedy").value
+    assert best is not None
+    instance = make_instance([*OPEN, (200, 201, 7)], capacity=best[0] - 1)
+    outcome = run(instance, "sleeper", goal=Goal.FIT)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert len(Engine.calls) == 1
 
 
 def test_an_engine_that_starts_from_nothing_gets_all_the_work_in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
