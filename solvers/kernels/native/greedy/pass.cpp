@@ -204,8 +204,12 @@ void Pass::collect(Index block) {
     std::span<const Rect> rects = rects_of(block);
     Rect whole;
     if (!is_plain(block)) {
-        if (rects.size() > 1 && most_pairs(rects) > kMostPairs) whole = hull(rects), rects = {&whole, 1};
-        make_room(most_pairs(rects) + foes_of(block));  // the array must not grow while pointers into it exist
+        std::size_t pairs = most_pairs(rects);
+        if (rects.size() > 1 && pairs > kMostPairs) {
+            whole = hull(rects), rects = {&whole, 1};
+            pairs = most_pairs(rects);
+        }
+        make_room(pairs + foes_of(block));  // the array must not grow while pointers into it exist
     }
     for (const Rect& own : rects) {
         const auto visit = [&](std::span<const Interval> taken) {
@@ -271,8 +275,8 @@ std::size_t Pass::most_pairs(std::span<const Rect> rects) const {
     std::size_t most = 0;
     for (const Rect& own : rects) {
         timeline_.near(own.start, own.end, [](auto) {}, [&](auto entries) { most += entries.size(); },
-                       [&](Index start, Index end) { short_lived_.near(start, end, [&](auto rects) { most += rects.size(); }); });
-        if (!blocks_->friends.empty()) told_apart_.near(own.start, own.end, [&](auto rects) { most += rects.size(); });
+                       [&](Index start, Index end) { short_lived_.near(start, end, [&](auto placed) { most += placed.size(); }); });
+        if (!blocks_->friends.empty()) told_apart_.near(own.start, own.end, [&](auto placed) { most += placed.size(); });
     }
     return most;
 }
