@@ -54,10 +54,12 @@ def multiplied(a: Polynomial, b: Polynomial) -> dict[Powers, Rational]:
 
 
 def _joined(p: Powers, q: Powers) -> Powers:
+    if not (p and q):
+        return p or q
     count: dict[Atom, int] = dict(p)
     for atom, power in q:
         count[atom] = count.get(atom, 0) + power
-    return tuple(sorted(count.items(), key=lambda item: str(item[0])))
+    return tuple(sorted(count.items(), key=lambda item: item[0].name or str(item[0])))
 
 
 def polynomial(made: Expression) -> dict[Powers, Rational]:

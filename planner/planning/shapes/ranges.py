@@ -6,17 +6,13 @@ from heapq import heappop, heappush
 from itertools import product
 from typing import NamedTuple
 
-from ...model.deadline import PREPARING, look
+from ...model.deadline import PREPARING, tick
 from .expression import LIMIT, Expression, ExpressionError, Kind, Values, number, times
 from .intervals import Box, bounds, of_parts
 from .normal import normal
 
 MOST_EFFORT = 500_000
 """The parts of expressions that may be examined beyond the first box of each."""
-
-
-LOOK_EVERY = 64
-"""Boxes between two looks at the clock."""
 
 
 class Effort:
@@ -55,8 +51,7 @@ def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -
     waiting: list[tuple[int, int, dict[str, tuple[int, int]]]] = []
     heappush(waiting, (-bounds(made, box)[1], count, box))
     while waiting:
-        if count % LOOK_EVERY == 0:
-            look(PREPARING)
+        tick(PREPARING, parts)
         limit, _, part = heappop(waiting)
         if best is not None and -limit <= best.value:
             return best
@@ -69,6 +64,8 @@ def _search(made: Expression, box: dict[str, tuple[int, int]], effort: Effort) -
             value = made.at(corner)
             if best is None or value > best.value:
                 best = Extreme(value, corner)
+        if best is not None and -limit <= best.value:
+            return best
         wide = max(part, key=lambda name: part[name][1] - part[name][0], default=None)
         if wide is None or part[wide][0] == part[wide][1]:
             continue

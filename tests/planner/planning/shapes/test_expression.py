@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from math import inf
 
 import numpy as np
 import pytest
 
+from planner.model.deadline import time_limit
+from planner.planning.shapes import ranges
 from planner.planning.shapes.expression import Expression, ExpressionError, parse
-from planner.planning.shapes.intervals import bounds
+from planner.planning.shapes.intervals import Box, bounds
+from planner.planning.shapes.normal import normal
 from planner.planning.shapes.ranges import Effort, greatest, least, size_range
 
 NAMES = ("n", "m")
@@ -139,6 +143,39 @@ def test_entangled_expressions_are_refused_after_limited_effort() -> None:
     tangled = parse("max(n*m - n*m*ceildiv(n, m) + 99999999999999, 0) + ceildiv(n, 7)*m - ceildiv(n*m, 7)+1000", NAMES)
     with pytest.raises(ExpressionError, match="entangled"):
         size_range(tangled, {"n": (0, 1 << 20), "m": (1, 1 << 10)}, Effort(1000))
+
+
+MANY = {f"n{i}": (1, 4) for i in range(16)}
+
+
+def product_of_sums(sign: str) -> str:
+    """Return a product with more than a thousand terms when it is multiplied out."""
+    sums = ("+".join(f"n{(3 * k + j) % 16}" for j in range(4)) for k in range(5))
+    return "*".join(f"({each}{sign}n{k + 9}+4)" for k, each in enumerate(sums))
+
+
+def test_what_is_largest_at_an_end_is_not_multiplied_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "normal", None)
+    low, high = size_range(parse(product_of_sums("+"), MANY), MANY)
+    assert (low.value, high.value) == (9**5, 24**5)
+
+
+def test_the_clock_is_looked_at_between_boxes_of_a_long_expression(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+
+    def is_called_off() -> bool:
+        looks.append(1)
+        return False
+
+    def multiplied_out(made: Expression, box: Box) -> Expression:
+        found = normal(made, box)
+        looks.clear()
+        return found
+
+    monkeypatch.setattr(ranges, "normal", multiplied_out)
+    with time_limit(inf, called_off=is_called_off):
+        assert greatest(parse(product_of_sums("-"), MANY), MANY) is None
+    assert len(looks) > 1
 
 
 def test_numbers_up_to_the_largest_address_are_accepted() -> None:
