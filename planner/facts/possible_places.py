@@ -19,6 +19,7 @@ from ..model.pool_columns import any_reserved, by_name, sizes_of
 from ..model.problem import Buffer, BufferId, Colocation, Interval, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
 from .intervals import merged
+from .partners import Partners
 
 
 class Spot(NamedTuple):
@@ -94,7 +95,7 @@ class Places:
         self._class = self._classes()
         self._class_height: dict[int, int] = {}
         """By the first buffer of those that must share a pool."""
-        self._excluded = {self.index[id_] for pair in problem.constraints.exclusions for id_ in pair}
+        self.partners = Partners(problem, self.index)
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -179,7 +180,7 @@ class Places:
             change: dict[int, int] = {}
             for i in in_time(tied, LOOKING, "buffer"):
                 each = self.problem.buffers[i]
-                if i in self._excluded or len(self.group(i).members) > 1:
+                if i in self.partners.exclusions or len(self.group(i).members) > 1:
                     continue
                 for start, end in merged(each.live or ()):
                     change[start] = change.get(start, 0) + each.size

@@ -19,6 +19,7 @@ from solvers.model.outcome import Proof
 from ..facts.colocation import groups
 from ..facts.figures import amounts
 from ..facts.intervals import merged
+from ..facts.partners import Partners
 from ..facts.possible_places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import ids, restricted
@@ -27,7 +28,6 @@ from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
 from .arguments.height import least_height
-from .arguments.weights import meet
 from .placements import is_where_it_may_be
 
 MOST_OF_A_GROUP = 64
@@ -211,12 +211,13 @@ def _proven(
     bounds = [0] * len(problem.pools)
     names = [each.name for each in problem.pools]
     known_ids = ids(problem.buffers)
+    partners = Partners(problem, index)
     for certificate in certificates:
         if certificate.pool not in names or bounds[names.index(certificate.pool)]:
             return None
         p = names.index(certificate.pool)
         if certificate.proof is Proof.CONFLICT_CLIQUE:
-            rows = _in_conflict(problem, index, group, certificate)
+            rows = _in_conflict(partners, index, group, certificate)
         else:
             rows = _live_then(known_ids, problem.pools[p].name, p, pieces, pool, certificate)
         if rows is None:
@@ -255,7 +256,7 @@ def _live_then(
 
 
 def _in_conflict(
-    problem: Problem, index: Mapping[BufferId, int], group: Integers | None, certificate: PlanCertificate
+    partners: Partners, index: Mapping[BufferId, int], group: Integers | None, certificate: PlanCertificate
 ) -> list[int] | None:
     """Return the certificate's buffers, if it says nothing but that no two of them may share addresses, and none of them is a view of another."""
     proof = PlanCertificate(Proof.CONFLICT_CLIQUE, certificate.value, certificate.pool, buffers=certificate.buffers)
@@ -264,11 +265,7 @@ def _in_conflict(
     rows = [index[id_] for id_ in certificate.buffers]
     if len({*(rows if group is None else group[rows].tolist())}) < len(rows):
         return None
-    listed = {frozenset((index[a], index[b])) for a, b in problem.constraints.conflicts}
-    buffers = problem.buffers
-    if all(frozenset(pair) in listed or meet(*(buffers[i] for i in pair)) for pair in combinations(rows, 2)):
-        return rows
-    return None
+    return rows if all(partners.must_be_apart(a, b) for a, b in combinations(rows, 2)) else None
 
 
 def _cannot_end_lower(

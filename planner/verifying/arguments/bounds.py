@@ -58,10 +58,15 @@ def searched_claims(places: Places, plan: Plan) -> list[PlanCertificate]:
     )
     first = places.problem.terms[0]
 
+    of_terms = {
+        each: proven.term(each, is_first=each is first)
+        for each in {search.term for search in searches if search.term is not None}
+    }
+
     def is_more(each: PlanCertificate) -> bool:
         if each.pool is not None:
             return each.value > proven.peak(each.pool)
-        return each.term is not None and each.value > proven.term(each.term, is_first=each.term is first)
+        return each.term is not None and each.value > of_terms[each.term]
 
     return [each for each in searches if is_more(each)]
 

@@ -13,18 +13,19 @@ from solvers.model.registry import searchers
 
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
-from ...model.deadline import in_time, tick
+from ...model.deadline import in_time, look, tick
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ...model.pool_columns import costs_of, names_of, sizes_of
 from ...model.problem import BufferId
-from .weights import live_at, meet, one_group, read_weights, weigh
+from .weights import live_at, one_group, read_weights, weigh
 
 
 def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
     """Return the certificates that do not hold, each with the reason."""
     found = []
     for certificate in certificates:
+        look(VERIFYING)
         wrong = _names(places, certificate) or _subject(places, certificate) or _spare(certificate)
         if wrong is None:
             wrong = _CHECKS[certificate.proof](places, certificate)
@@ -70,6 +71,10 @@ def _ids(places: Places, ids: Sequence[BufferId]) -> str | None:
         if id_ not in places.index:
             return f"there is no buffer {echo(id_)}"
     return "it names a buffer twice" if len(set(ids)) < len(ids) else None
+
+
+def _echo(places: Places, buffer: int) -> str:
+    return echo(places.problem.buffers[buffer].id)
 
 
 def _subject(places: Places, certificate: PlanCertificate) -> str | None:
@@ -120,13 +125,11 @@ def _live_together(places: Places, certificate: PlanCertificate) -> str | None:
         if not live_at(places.problem.buffers[places.index[id_]], certificate.time):
             return f"buffer {echo(id_)} is not live at {certificate.time}"
     chosen = {places.index[id_] for id_ in certificate.buffers}
-    for a, b in in_time(places.problem.constraints.exclusions, VERIFYING):
-        if (
-            places.index[a] in chosen
-            and places.index[b] in chosen
-            and not one_group(places, places.index[a], places.index[b])
-        ):
-            return f"buffers {echo(a)} and {echo(b)} never coexist"
+    exclusions = places.partners.exclusions
+    for a in in_time(chosen & exclusions.keys(), VERIFYING):
+        for b in exclusions[a].keys() & chosen:
+            if not one_group(places, a, b):
+                return f"buffers {_echo(places, min(a, b))} and {_echo(places, max(a, b))} never coexist"
     return _side_by_side(places, certificate)
 
 
@@ -134,22 +137,14 @@ def _conflict_clique(places: Places, certificate: PlanCertificate) -> str | None
     if certificate.time is not None:
         return "it names a time, but its buffers conflict at any time"
     chosen = [places.index[id_] for id_ in certificate.buffers]
-    buffers = places.problem.buffers
-    constraints = places.problem.constraints
-    conflicts, exclusions = (
-        {frozenset((places.index[a], places.index[b])) for a, b in in_time(pairs, VERIFYING)}
-        for pairs in (constraints.conflicts, constraints.exclusions)
-    )
     of_group: dict[int, list[int]] = {}
     for buffer in chosen:
         of_group.setdefault(places.group(buffer).members[0], []).append(buffer)
     for some, others in combinations(of_group.values(), 2):
         for a, b in product(some, others):
             tick(VERIFYING)
-            pair = frozenset((a, b))
-            together = pair not in exclusions and meet(buffers[a], buffers[b])
-            if not (together or pair in conflicts):
-                return f"buffers {echo(buffers[a].id)} and {echo(buffers[b].id)} may share addresses"
+            if not places.partners.must_be_apart(a, b):
+                return f"buffers {_echo(places, a)} and {_echo(places, b)} may share addresses"
     return _side_by_side(places, certificate)
 
 
@@ -158,19 +153,30 @@ def _too_few_pools(places: Places, certificate: PlanCertificate) -> str | None:
     if certificate.pool is not None or certificate.time is not None:
         return "it speaks of all pools and of no time, but names one"
     chosen = {places.tied(places.index[id_])[0]: id_ for id_ in certificate.buffers}
-    apart: dict[int, set[int]] = {first: {first} for first in chosen}
-    for group in places.problem.constraints.different_pool:
-        members = {places.tied(places.index[id_])[0] for id_ in group} & chosen.keys()
-        for first in members:
-            apart[first] |= members
-    for first, others in apart.items():
-        together = next((id_ for other, id_ in chosen.items() if other not in others), None)
-        if together is not None:
-            return f"buffers {echo(chosen[first])} and {echo(together)} may share a pool"
-    pools = {name for first in chosen for name in places.possible_pools(first)}
+    together = _free_to_share_a_pool(places, frozenset(chosen))
+    if together is not None:
+        return f"buffers {echo(chosen[together[0]])} and {echo(chosen[together[1]])} may share a pool"
+    lists = {id(homes): homes for homes in map(places.possible_pools, chosen)}
+    pools = set[str]().union(*lists.values())
     if len(pools) >= len(chosen):
         return f"its buffers have {len(pools)} pools to go to"
     return None if certificate.value == len(chosen) else f"its buffers need {len(chosen)} pools"
+
+
+def _free_to_share_a_pool(places: Places, chosen: frozenset[int]) -> tuple[int, int] | None:
+    """Return two that no group keeps in different pools, of buffers that stand for all that must share theirs."""
+    groups = places.partners.in_other_pools(places.tied)
+    for first in chosen:
+        apart = {first}
+        for group in groups.get(first, ()):
+            tick(VERIFYING, min(len(group), len(chosen)))
+            if chosen <= group:
+                return None
+            apart |= group & chosen
+        other = next(iter(chosen - apart), None)
+        if other is not None:
+            return min(first, other), max(first, other)
+    return None
 
 
 def _search(places: Places, certificate: PlanCertificate) -> str | None:
@@ -204,7 +210,7 @@ def _free_to_leave(places: Places, buffers: Collection[int], pool: str) -> str |
     for buffer in in_time(buffers, VERIFYING):
         others = [name for name in places.possible_pools(buffer) if name != pool]
         if others:
-            return f"buffer {echo(places.problem.buffers[buffer].id)} can also be in pool {echo(others[0])}"
+            return f"buffer {_echo(places, buffer)} can also be in pool {echo(others[0])}"
     return None
 
 

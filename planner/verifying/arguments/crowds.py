@@ -32,7 +32,6 @@ def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) 
     common = common_denominator({crowd[-1] for crowd in certificate.crowds}, "price", denominator)
     if isinstance(common, str):
         return common
-    excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
     due: dict[int, dict[str, int]] = {}
     steps: dict[str, dict[int, int]] = {}
     for pool, time, ids, votes, numerator, under in certificate.crowds:
@@ -50,7 +49,7 @@ def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) 
         for id_, member, its_votes in zip(ids, members, votes, strict=True):
             if not live_at(places.problem.buffers[member], time):
                 return f"buffer {echo(id_)} is not live at {time}"
-            if member in excluded or len(places.group(member).members) > 1:
+            if member in places.partners.exclusions or len(places.group(member).members) > 1:
                 return f"buffer {echo(id_)} may share addresses with others"
             mine = due.setdefault(places.tied(member)[0], {})
             mine[pool] = mine.get(pool, 0) + price * its_votes

@@ -18,7 +18,6 @@ from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from .shared_addresses import amounts
-from .weights import meet
 
 
 def moved_least(places: Places, certificate: PlanCertificate) -> int | str:
@@ -26,9 +25,6 @@ def moved_least(places: Places, certificate: PlanCertificate) -> int | str:
     denominator, counts = amounts(certificate)
     if isinstance(counts, str):
         return counts
-    constraints = places.problem.constraints
-    conflicts = {frozenset((places.index[a], places.index[b])) for a, b in constraints.conflicts}
-    exclusions = {frozenset((places.index[a], places.index[b])) for a, b in constraints.exclusions}
     was = {places.index[old.buffer]: (old.pool, old.offset) for old in places.problem.was if old.buffer in places.index}
     counted: dict[int, int] = {}
     total = 0
@@ -46,11 +42,12 @@ def moved_least(places: Places, certificate: PlanCertificate) -> int | str:
         for a, b in combinations(chosen, 2):
             look(VERIFYING)
             one, other = places.problem.buffers[a], places.problem.buffers[b]
-            pair = frozenset((a, b))
             low = max(was[a][1], was[b][1])
             overlap = was[a][0] == was[b][0] and min(was[a][1] + one.size, was[b][1] + other.size) > low
-            apart = pair in conflicts or (pair not in exclusions and meet(one, other))
-            if not (overlap and apart) or places.group(a).members[0] == places.group(b).members[0]:
+            if (
+                not (overlap and places.partners.must_be_apart(a, b))
+                or places.group(a).members[0] == places.group(b).members[0]
+            ):
                 return f"buffers {echo(one.id)} and {echo(other.id)} may both be where they were"
         total += amount * max(len(chosen) - 1, min(len(chosen), 1))
     return ceil(Fraction(total, denominator))

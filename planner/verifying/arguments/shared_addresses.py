@@ -18,18 +18,12 @@ from ...facts.sweep import VERIFYING
 from ...model.deadline import look, tick
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from .weights import MOST_BITS, meet
+from .weights import MOST_BITS
 
 
 def shared_cost(places: Places, certificate: PlanCertificate) -> int | str:
     """Return what the certificate's sets prove, or in words why they prove nothing."""
-    constraints = places.problem.constraints
-    conflicts = {frozenset((places.index[a], places.index[b])) for a, b in constraints.conflicts}
-    exclusions = {frozenset((places.index[a], places.index[b])) for a, b in constraints.exclusions}
-    costs: dict[frozenset[int], int] = {}
-    for penalty in constraints.reuse_penalties:
-        both = frozenset((places.index[penalty.first], places.index[penalty.second]))
-        costs[both] = costs.get(both, 0) + penalty.cost
+    costs = places.partners.reuse_costs
     denominator, counts = amounts(certificate)
     if isinstance(counts, str):
         return counts
@@ -39,13 +33,11 @@ def shared_cost(places: Places, certificate: PlanCertificate) -> int | str:
         chosen = [places.index[id_] for id_ in ids]
         for a, b in combinations(chosen, 2):
             look(VERIFYING)
-            pair = frozenset((a, b))
-            if pair in conflicts or (
-                pair not in exclusions and meet(places.problem.buffers[a], places.problem.buffers[b])
-            ):
+            if places.partners.must_be_apart(a, b):
                 continue
+            pair = frozenset((a, b))
             counted[pair] = counted.get(pair, 0) + amount
-            if counted[pair] > costs.get(pair, 0) * denominator:
+            if counted[pair] > costs.get(a, {}).get(b, 0) * denominator:
                 return f"it counts more for buffers {echo(ids[chosen.index(a)])} and {echo(ids[chosen.index(b)])} than their sharing costs"
         total += amount * _fewest_pairs(places, chosen)
     return ceil(Fraction(total, denominator))

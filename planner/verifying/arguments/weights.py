@@ -83,7 +83,7 @@ def weigh(
     named = (
         sorted({index[id_] for id_ in certificate.buffers if id_ in index}) if certificate.buffers else index.values()
     )
-    excluded = {places.index[id_] for pair in places.problem.constraints.exclusions for id_ in pair}
+    excluded = places.partners.exclusions
     entangled: list[int] = []
     if not excluded and not places.problem.constraints.colocations:
         single = list(named)
@@ -151,7 +151,6 @@ def _heights(
             if first < last:
                 begin.setdefault(first, []).append(i)
                 end.setdefault(last, []).append(i)
-    excluded = _excluded(places) if begin else {}
     live: set[int] = set()
     heights: dict[int, int] = {}
     total: dict[str, int] = {}
@@ -162,32 +161,20 @@ def _heights(
             look(VERIFYING)
             live.difference_update(end.get(number, ()))
             live.update(begin.get(number, ()))
-            heights, total = _live_heights(places, live, excluded), {}
+            heights, total = _live_heights(places, live), {}
         for pool, weight in moments[time].items():
             total[pool] = total.get(pool, 0) + weight
     if heights and total:
         yield heights, total
 
 
-def _excluded(places: Places) -> dict[int, dict[int, int]]:
-    """Return each buffer's partners in exclusions, and the exclusion, except for partners in its own group."""
-    constraints, index = places.problem.constraints, places.index
-    found: dict[int, dict[int, int]] = {}
-    for number, (one, other) in enumerate(constraints.exclusions):
-        a, b = index[one], index[other]
-        if not constraints.colocations or not one_group(places, a, b):
-            found.setdefault(a, {}).setdefault(b, number)
-            found.setdefault(b, {}).setdefault(a, number)
-    return found
-
-
-def _live_heights(places: Places, live: set[int], excluded: dict[int, dict[int, int]]) -> dict[int, int]:
+def _live_heights(places: Places, live: set[int]) -> dict[int, int]:
     """Return the bytes of each group, by first member, while these are live; of an excluded pair only the larger counts."""
     buffers, exclusions = places.problem.buffers, places.problem.constraints.exclusions
     both: set[int] = set()
     for i in in_time(live, VERIFYING):
-        partners = excluded.get(i, {})
-        both.update(partners[other] for other in partners.keys() & live)
+        partners = places.partners.exclusions.get(i, {})
+        both.update(partners[other] for other in partners.keys() & live if not one_group(places, i, other))
     counted = set(live)
     for number in sorted(both):
         a, b = (places.index[id_] for id_ in exclusions[number])
@@ -208,8 +195,3 @@ def one_group(places: Places, a: int, b: int) -> bool:
 
 def live_at(buffer: Buffer, time: int) -> bool:
     return any(start <= time < end for start, end in buffer.live or ())
-
-
-def meet(a: Buffer, b: Buffer) -> bool:
-    """True if both are live at some time."""
-    return any(max(s, t) < min(e, f) for s, e in a.live or () for t, f in b.live or ())

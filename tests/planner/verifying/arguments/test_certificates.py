@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from hypothesis import assume, given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from planner import plan
 from planner.facts.possible_places import Places
 from planner.model.plan import PlanCertificate
-from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
 from planner.verifying.arguments.certificates import objections, proves_infeasible
 from solvers.model.instance import Term
 from solvers.model.outcome import Proof
@@ -233,6 +235,54 @@ def test_weights_with_too_long_a_common_denominator_prove_nothing() -> None:
 
 def test_pool_sharing_names_no_single_pool() -> None:
     assert "speaks of all" in str(why_not(THREE, replace(sharing(1, ("arena", 3, 1, 1)), pool="arena")))
+
+
+class CountedPairs(tuple[tuple[str, str], ...]):
+    """Pairs that count how often somebody goes through them all."""
+
+    __slots__ = ()
+    passes: ClassVar[int] = 0
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        type(self).passes += 1
+        return super().__iter__()
+
+
+def passes(certificate: PlanCertificate, count: int) -> int:
+    """Return how often all pairs of the problem are gone through to check so many of the certificate."""
+    pairs = Constraints(
+        conflicts=CountedPairs((("a", "d"),)),
+        exclusions=CountedPairs((("b", "c"),)),
+        different_pool=CountedPairs((("a", "b"),)),
+        reuse_penalties=(ReusePenalty("a", "e", 7),),
+    )
+    buffers = tuple(Buffer(name, 4, 1, ((at, at + 3),)) for at, name in enumerate("abcde"))
+    terms = (Term.SPILLED_BYTES, Term.SUM_OF_PEAKS, Term.REUSE_COST, Term.MOVED_BUFFERS)
+    was = (Was("a", "arena", 0), Was("b", "arena", 0))
+    problem = Problem(buffers, (Pool("arena", 64),), pairs, terms, was=was)
+    CountedPairs.passes = 0
+    objections(Places(problem), [certificate] * count)
+    return CountedPairs.passes
+
+
+SETS = ((("a", "b"), 1, 1),)
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        live(1, 2, "b", "c"),
+        clique(1, "a", "d"),
+        sharing(1, ("arena", 2, 1, 1)),
+        PlanCertificate(Proof.TOO_FEW_POOLS, 2, buffers=("a", "b")),
+        PlanCertificate(Proof.MUST_SHARE, 1, term=Term.REUSE_COST, sets=SETS),
+        PlanCertificate(Proof.MUST_MOVE, 1, term=Term.MOVED_BUFFERS, sets=SETS),
+        PlanCertificate(Proof.PRICED_ROOM, 1, crowds=(("arena", 2, ("a",), (1,), 1, 1),)),
+    ],
+    ids=lambda each: str(each.proof),
+)
+def test_pairs_are_gone_through_once_for_all_certificates(certificate: PlanCertificate) -> None:
+    assert passes(certificate, 5) == passes(certificate, 1) > 0
 
 
 @st.composite

@@ -97,9 +97,9 @@ def test_times_without_changes_are_examined_together(monkeypatch: pytest.MonkeyP
     looks: list[set[int]] = []
     count = weights._live_heights
 
-    def counted(places: Places, live: set[int], excluded: dict[int, dict[int, int]]) -> dict[int, int]:
+    def counted(places: Places, live: set[int]) -> dict[int, int]:
         looks.append(set(live))
-        return count(places, live, excluded)
+        return count(places, live)
 
     monkeypatch.setattr(weights, "_live_heights", counted)
     buffers = (Buffer("a", 3, live=((0, 900),)), Buffer("b", 4, live=((300, 600),)))
