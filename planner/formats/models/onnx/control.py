@@ -12,7 +12,7 @@ from ....model.errors import BadInput
 from . import dims as d
 from .function import ABSENT, Scope, Several, Value, Written
 from .model import BOOL, INT64, Attribute, Declared, Graph, Node
-from .rules.site import NotKnown, ShapeError, Site, Type
+from .rules.site import NotKnown, ShapeError, Site, Type, axis_of
 from .sequences import DEPENDS
 from .turns import called, unrolled
 from .values import is_settled
@@ -234,7 +234,7 @@ def _turns(low: Lowering, node: Node, scope: Scope, j: int, count: Any) -> d.Dim
 
 
 def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written) -> None:
-    """Lower Scan. Inputs scanned along another dimension than the first are transposed before."""
+    """Lower Scan. Inputs scanned along another dimension than the first are transposed before, and outputs afterwards."""
     many = _scanned(node, inputs)
     if scope.opsets.get("", 9) < 9 and "scan_input_axes" not in node.attributes:
         inputs = inputs[1:]  # the length of each sequence
@@ -259,16 +259,27 @@ def scan(low: Lowering, node: Node, inputs: Inputs, scope: Scope, into: Written)
     taken = list(written.taken)
     function = low.keep(written, back, taken)
     made = [Type(value.type.element, (count, *value.type.shape)) for value in outputs[len(state) :]]
-    results = _results(node, node.outputs, [*carried, *made], scope, into)
-    for name, axis, type_ in zip(
-        node.outputs[len(state) :], site.numbers("scan_output_axes") or (), made, strict=False
-    ):
-        if name and axis:  # the bytes are the same
-            dims = list(type_.shape[1:])
-            dims.insert(axis % len(type_.shape), count)
-            scope.values[name].type = Type(type_.element, tuple(dims))
+    axes_given = site.numbers("scan_output_axes") or (0,) * len(made)
+    if len(axes_given) != len(made):
+        raise ShapeError("its scan_output_axes do not fit what is joined")
+    joined = [_along(type_, axis) for axis, type_ in zip(axes_given, made, strict=True)]
+    results = list(_results(node, node.outputs, [*carried, *joined], scope, into))
+    turned: list[tuple[str, str]] = []
+    for j, (name, ordered, type_) in enumerate(zip(node.outputs[len(state) :], made, joined, strict=False), len(state)):
+        if name and ordered != type_:
+            turned.append((into.tensor(f"{name}.parts", ordered, TensorKind.INTERMEDIATE), results[j]))
+            results[j] = turned[-1][0]
     entering = tuple(map(into.given_back, state))
-    _run(node, into, entering, tuple(whole), into.used(list(taken)), results, function.name)
+    _run(node, into, entering, tuple(whole), into.used(list(taken)), tuple(results), function.name)
+    for each, result in turned:
+        into.run(Operator(OperatorKind.COMPUTE, (each,), (result,), name=f"{called(node)}.parts"))
+
+
+def _along(ordered: Type, axis: int) -> Type:
+    """Return the type of parts, which are as many as the first dimension says, joined along this dimension."""
+    count, *dims = ordered.shape
+    dims.insert(axis_of(axis, len(ordered.shape)), count)
+    return Type(ordered.element, tuple(dims))
 
 
 def _axes(site: Site, parts: list[Value]) -> list[int]:

@@ -37,7 +37,7 @@ def _in_place(
 ) -> Iterator[Operator]:
     """Return the operator; None if the result needs its own memory."""
     node = site.node
-    if node.domain or first is None:
+    if node.domain or first is None or _is_training(site):
         return
     if node.operator in VIEWS and len(made) == 1:
         yield Operator(OperatorKind.VIEW, (source,), made)
@@ -60,6 +60,19 @@ def _in_place(
         if whole:
             others = [id_ for id_ in read if id_ != whole[0]]
             yield Operator(OperatorKind.IN_PLACE, (whole[0], *others), made)
+
+
+def _is_training(site: Site) -> bool:
+    """True of a Dropout that may drop, and of a BatchNormalization that looks at all before it writes."""
+    node = site.node
+    if node.operator == "BatchNormalization":
+        return bool(site.number("training_mode", 0))
+    if node.operator != "Dropout":
+        return False
+    if site.opset < 7:
+        return not site.number("is_test", 0)
+    mode = site.values[2] if site.has(2) else None
+    return site.has(2) and (mode is None or bool(mode.any()))
 
 
 def _form(of: Value, id_: str) -> tuple[tuple[int, ...], int]:

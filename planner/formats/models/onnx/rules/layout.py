@@ -158,7 +158,7 @@ def _cut(at: Site, size: Dim, start: Dim, end: Dim, step: int) -> tuple[Dim | No
 def _within(at: Site, place: Dim, size: Dim) -> Dim:
     """Return a position from 0 to size; negative ones count from the end."""
     if isinstance(place, int):
-        if place >= 1 << 31:
+        if place >= 1 << 31 and not isinstance(size, int):
             return size  # exporters write the end like this
         if place <= -LIMIT:
             return 0

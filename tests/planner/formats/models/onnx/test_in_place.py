@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner import Colocation, Problem, read_problem
-from tests.planner.formats.models.onnx.models import INT64, graph, model, node, tensor, value
+from planner import BadInput, Colocation, Problem, read_problem
+from tests.planner.formats.models.onnx.models import BOOL, INT64, graph, model, node, tensor, value
 
 
 def read(made: bytes, *, in_place: bool = True) -> Problem:
@@ -46,3 +46,45 @@ def test_a_slice_lies_in_its_source_unless_it_turns_a_dimension(step: int, lies_
     made = graph(nodes, [value("x", [4, 6])], [value("y", None)], [tensor(*each) for each in ends])
     assert {buffer.id: buffer.size for buffer in read(made).buffers} == {"x": 96, "y": 48}
     assert bool(read(made).constraints.colocations) == lies_there
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "lies_there"),
+    [
+        (node("Dropout", "a", "d"), 17, True),
+        (node("Dropout", "a ratio no", "d"), 17, True),
+        (node("Dropout", "a ratio yes", "d"), 17, False),
+        (node("Dropout", "a ratio t", "d"), 17, False),
+        (node("Dropout", "a", "d"), 6, False),
+        (node("Dropout", "a", "d", is_test=1), 6, True),
+        (node("BatchNormalization", "a s s s s", "d"), 17, True),
+        (node("BatchNormalization", "a s s s s", "d", training_mode=1), 17, False),
+    ],
+)
+def test_in_training_results_do_not_lie_in_what_is_read(operator: bytes, opset: int, lies_there: bool) -> None:
+    truths = [tensor("no", [0], [], BOOL), tensor("yes", [1], [], BOOL)]
+    inputs = [value("x", [2, 3]), value("s", [3]), value("t", [], BOOL), value("ratio", [])]
+    made = graph([node("Relu", "x", "a"), operator], inputs, [value("d", None)], truths)
+    found = read_problem(model(made, opset), format="onnx:in_place")[0].constraints.colocations
+    assert ("d" in {each.buffer for each in found}) == lies_there
+
+
+def test_what_a_scan_joins_along_another_dimension_has_its_shape() -> None:
+    """Row 1 of two rows of three: a column of each turn's part."""
+    body = graph([node("Relu", "part", "out")], [value("part", [2])], [value("out", [2])])
+    ends = [("starts", [1]), ("ends", [2]), ("axes", [0])]
+    nodes = [
+        node("Scan", "x", "y", body=("graph", body), num_scan_inputs=1, scan_output_axes=[1]),
+        node("Slice", "y starts ends axes", "z"),
+    ]
+    made = graph(nodes, [value("x", [3, 2])], [value("z", None)], [tensor(*each) for each in ends])
+    found = read(made)
+    assert {str(b.id): b.size for b in found.buffers} == {"main/x": 24, "main/y": 24, "main/y.parts": 24, "main/z": 12}
+    assert [(each.base, each.offset) for each in found.constraints.colocations] == [("main/y", 12)]
+    wrong = graph(
+        [node("Scan", "x", "y", body=("graph", body), num_scan_inputs=1, scan_output_axes=[1, 0])],
+        [value("x", [3, 2])],
+        [value("y", None)],
+    )
+    with pytest.raises(BadInput, match="scan_output_axes"):
+        read(wrong)

@@ -123,3 +123,10 @@ def test_proportions_are_kept_with_room_for_what_either_precision_gives(first: i
     made = node("Resize", "x - - sizes", "y", keep_aspect_ratio_policy="not_larger")
     sizes = tensor("sizes", [first, 99])
     assert length(model(graph([made], [value("x", [6, 27])], [value("y", None)], [sizes]), 19)) == first * second
+
+
+def test_places_beyond_31_bits_are_places() -> None:
+    ends = [tensor("s", [1 << 31]), tensor("e", [1 << 32])]
+    made = graph([node("Slice", "x s e", "y")], [value("x", [1 << 32], 2)], [value("y", None)], ends)
+    problem, _ = read_problem(model(made), format="onnx")
+    assert problem.buffers[-1].size == 1 << 31
