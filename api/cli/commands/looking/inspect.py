@@ -49,12 +49,12 @@ class Request(NamedTuple):
 
 def run(request: Request, options: Options) -> ExitCode:
     """Read the file, plan it for the figures, and show them. A frontier is shown as it is."""
-    begun = time.monotonic()
     wrong: Sequence[VerifyFinding] = ()
     with refusing(shown_name(request.file), as_json=request.as_json):
         own = None if request.own_plan is None else _plan_file(request.own_plan, request)
         picture = None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
         source = Source(read_bytes(request.file), request.file)
+        begun = time.monotonic()  # waiting for somebody to write the input does not count
         if is_frontier(source.data):
             return _frontier(request, source.data)
         with time_limit(options.time_limit, begun):
