@@ -33,7 +33,10 @@ def dequantized_matmul(at: Site) -> list[Type]:
 
 def packed_matmul(at: Site) -> list[Type]:
     """Return a product with weights of N columns, which are packed in blocks of few bits."""
-    return [Type(at.element(), (*at.rank(0, 1)[:-1], at.number("N", 0)))]
+    columns = at.number("N", 0)
+    if columns < 1:
+        raise ShapeError("N says how many columns its weights have")
+    return [Type(at.element(), (*at.rank(0, 1)[:-1], columns))]
 
 
 def quantized_gemm(at: Site) -> list[Type]:
@@ -140,6 +143,9 @@ def gathered_blocks(at: Site) -> list[Type]:
     """Return rows of a table that is packed in blocks of few bits."""
     table, indices = list(at.rank(0, 1)), at.shape(1)
     axis = axis_of(at.number("gather_axis", 0), len(table))
+    bits = at.number("bits", 4)
+    if bits not in (2, 4, 8):
+        raise ShapeError("its numbers have 2, 4 or 8 bits")
     if at.element() in PACKED:
-        table[-1] = d.mul(table[-1], 8 // at.number("bits", 4))
+        table[-1] = d.mul(table[-1], 8 // bits)
     return [Type(at.element(2), (*table[:axis], *indices, *table[axis + 1 :]))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner import read_problem
+from planner import BadInput, read_problem
 from planner.formats.models.onnx.model import BITS, FLOAT, INT8, INT32, INT64, UINT8
 from tests.planner.formats.models.onnx.models import graph, model, node, tensor, value
 
@@ -102,3 +102,30 @@ def test_results_are_as_large_as_onnx_runtime_s(
     problem, _ = read_problem(model(made), format="onnx")
     sizes = {buffer.id: buffer.size for buffer in problem.buffers}
     assert [sizes[name] for name in outputs] == [prod(shape) * BITS[element] // 8 for shape, element in results]
+
+
+@pytest.mark.parametrize(
+    ("operator", "more", "inputs"),
+    [
+        ("GatherBlockQuantized", {"bits": 0}, [u(9, 16), n(2, 3), f(9, 2)]),
+        ("GatherBlockQuantized", {"bits": 16}, [u(9, 16), n(2, 3), f(9, 2)]),
+        ("MatMulNBits", {}, [f(2, 64), u(10, 2, 16), f(10, 2)]),
+        ("MatMulNBits", {"N": -1}, [f(2, 64), u(10, 2, 16), f(10, 2)]),
+        ("QGemm", {}, [u(4, 8), SCALE]),
+        ("Attention", {"num_heads": 0}, [f(2, 5, 8), f(8, 24)]),
+        ("MultiHeadAttention", HEADS, [f(2, 5, 8)]),
+        ("GroupQueryAttention", {"num_heads": 4}, [f(2, 5, 32), f(2, 5, 16)]),
+    ],
+)
+def test_wrong_attributes_and_missing_inputs_are_refused(
+    operator: str, more: dict[str, Any], inputs: list[Given]
+) -> None:
+    names = [f"x{at}" for at in range(len(inputs))]
+    made = graph(
+        [node(operator, " ".join(names), "y", domain="com.microsoft", **more)],
+        [value(name, *given) for name, given in zip(names, inputs, strict=True)],
+        [value("y", None)],
+    )
+    with pytest.raises(BadInput) as caught:
+        read_problem(model(made), format="onnx")
+    assert caught.value.findings[0].pointer == "/graph/node/0"
