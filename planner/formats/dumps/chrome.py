@@ -27,7 +27,7 @@ from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
-from .chrome_pairs import BEGINS, ENDS, Begun, Pairs, Sized
+from .chrome_pairs import BEGINS, ENDS, Begun, Pairs, Sized, name_of
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -194,7 +194,7 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
         place: Place = (*at, i)
         if not isinstance(event, dict):
             continue
-        name, kind = event.get("name"), event.get("ph")
+        name, kind = name_of(event), event.get("ph")
         args = event["args"] if isinstance(event.get("args"), dict) else {}
         if kind in ENDS:
             pairs.end(i, event, partial(_time, event, "ts", place, report))

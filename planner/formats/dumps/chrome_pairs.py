@@ -26,7 +26,7 @@ class Begun(NamedTuple):
     """What has begun, and has not ended yet."""
 
     event: int
-    name: object
+    name: Hashable
     start: float
     buffer: Sized | None
     """None: it is no buffer, but others lie inside it."""
@@ -86,7 +86,7 @@ class Pairs:
 
     def end(self, event: int, row: dict[str, Any], time: Callable[[], float]) -> None:
         """End what began last in the thread, or under that id."""
-        group, name = _group(row), row.get("name")
+        group, name = _group(row), name_of(row)
         if row["ph"] == "e":
             begun = self._spans.pop((group, _id(row), name), None)
         else:
@@ -121,6 +121,12 @@ class Pairs:
 
     def _wrong(self, code: Code, event: int, field: str, text: str) -> None:
         self._report.add(code, (*self._at, event, field), text)
+
+
+def name_of(event: dict[str, Any]) -> Hashable:
+    """Return the event's name; None if it has none, or a list or an object for one."""
+    name = event.get("name")
+    return name if isinstance(name, Hashable) else None
 
 
 def _group(event: dict[str, Any]) -> Hashable:

@@ -124,3 +124,9 @@ def test_deep_nesting_is_gone_through_once() -> None:
     for i, name in enumerate(reversed(names)):
         pairs.end(i, {"ph": "E", "name": name}, lambda: 1000.0)
     assert (len(found), compared < 10 * len(names)) == (len(names), True)
+
+
+@pytest.mark.parametrize("kinds", ["X", "bn", "be", "BE"])
+def test_what_has_an_object_for_a_name_has_none(kinds: str) -> None:
+    odd = [event(kind, 2, id=3, dur=1, args={"q": 8}) | {"name": {"x": 1}} for kind in kinds]
+    assert lives(read(event("B", 0, "a", 64), event("b", 1, "a", id=3), *odd, event("E", 9, "a"))) == {"a": ((0, 9),)}
