@@ -18,7 +18,7 @@ from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, Ne
 from .columns import Damaged
 from .databases.database import Database
 from .rows import job_of, plan_row, values_of
-from .tables import events, job_plans, jobs, length, once, problems
+from .tables import BRIEF, events, job_plans, jobs, length, once, problems
 from .transactions import Part
 
 SHARE = 64
@@ -163,7 +163,7 @@ class Intake(Part):
             if answer is not None:
                 connection.execute(insert(job_plans), plan_row(job.id, answer))
                 end = End(JobState.SUCCEEDED, answer.summary)
-            self._end(connection, self._row(connection, job.id), end, has_plan=answer is not None)
+            self._end(connection, self._row(connection, job.id, BRIEF), end, has_plan=answer is not None)
             return Added(job_of(self._row(connection, job.id)), is_new=True)
 
     def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:

@@ -176,7 +176,7 @@ class DatabaseStore(Intake, Lookups):
     def redeliver(self, id_: str, delivery: int) -> bool:
         this = and_(jobs.c.id == id_, jobs.c.state == JobState.QUEUED.value, jobs.c.delivery == delivery)
         with self.write() as connection:
-            row = self._one(connection, select(jobs).where(this).with_for_update())
+            row = self._one(connection, select(*BRIEF).where(this).with_for_update())
             if row is not None:
                 again = self.database.deliver(connection, id_, row.owner, row.priority, row.delivery)
                 self._change(connection, row, {"delivery": again})
@@ -184,7 +184,7 @@ class DatabaseStore(Intake, Lookups):
 
     def recover(self, why: str, most: int) -> list[Job]:
         with self.write() as connection:
-            running = select(jobs).where(jobs.c.state == JobState.RUNNING.value)
+            running = select(*BRIEF).where(jobs.c.state == JobState.RUNNING.value)
             rows = self._sound(connection, running.with_for_update())
             return [self._bury(connection, row, why, most) for row in rows]
 
@@ -244,8 +244,8 @@ class DatabaseStore(Intake, Lookups):
 
     def _running(self, connection: Connection, id_: str, attempt: int) -> Row[Any] | None:
         """Return the job, if this attempt is still current."""
-        mine = select(jobs).where(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
-        return self._one(connection, mine.with_for_update())
+        mine = and_(jobs.c.id == id_, jobs.c.attempt == attempt, jobs.c.state == JobState.RUNNING.value)
+        return self._one(connection, select(*BRIEF).where(mine).with_for_update())
 
     def _is_worse(self, connection: Connection, id_: str, summary: Summary) -> bool:
         """True if a better plan is kept already. A proven answer is never worse."""
@@ -286,7 +286,7 @@ class DatabaseStore(Intake, Lookups):
             self._end(connection, row, end, has_plan=row.has_plan)
         else:
             self._requeue(connection, row)
-        return job_of(self._row(connection, row.id))
+        return job_of(self._row(connection, row.id, BRIEF))
 
     def _summary(self, connection: Connection, row: Row[Any]) -> Summary | None:
         """Return the kept plan's summary, if there is one that is sound."""

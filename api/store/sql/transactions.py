@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Column, Connection, Row, Select, delete, func, insert, select, update
 
 from ..protocol import Collision
 from ..records import About, End, EventKind, Job, JobState, NewJob, new_id
 from .databases.database import Database
 from .rows import change, damaged_columns, gap_of, job_of, values_of
-from .tables import ended_batches, events, jobs, problems, set_aside
+from .tables import BRIEF, ended_batches, events, jobs, problems, set_aside
 
 BLANK = values_of(NewJob("", About("", "", None, 0, {}, (), None)))
 """What a damaged column gets, so that the job can be read again."""
@@ -36,8 +36,8 @@ class Part:
         self.database = database
         self.read, self.write = database.read, database.write
 
-    def _row(self, connection: Connection, id_: str) -> Row[Any]:
-        return connection.execute(select(jobs).where(jobs.c.id == id_)).one()
+    def _row(self, connection: Connection, id_: str, columns: Iterable[Column[Any]] = jobs.c) -> Row[Any]:
+        return connection.execute(select(*columns).where(jobs.c.id == id_)).one()
 
     def _sound(self, connection: Connection, query: Select[Any]) -> list[Row[Any]]:
         """Return the rows of those jobs. A damaged one is set aside, and is not among them."""
@@ -72,7 +72,7 @@ class Part:
             blank = {**BLANK, "id": id_, "events": last.scalar_subquery()}
             harmless = {name: blank[name] for name in damaged}
             connection.execute(update(jobs).where(jobs.c.id == id_).values(**harmless))
-        now = self._row(connection, id_)
+        now = self._row(connection, id_, BRIEF)
         record = json.dumps(dict(row._mapping), default=repr)[:MOST_OF_A_RECORD]
         connection.execute(delete(set_aside).where(set_aside.c.job == id_))
         kept = {"job": id_, "owner": now.owner, "created": time.time(), "why": why, "record": record}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy.event import listen, remove
 
 from api.store import BatchEnded, Store, StoreUnavailable
 from api.store.opening import open_store
@@ -197,6 +200,34 @@ def test_jobs_are_listed_in_pages_the_newest_first(store: Store) -> None:
     store.claim()
     assert len(store.jobs(JobFilter("me", state=JobState.RUNNING))) == 1
     assert store.counts().by_state == {JobState.QUEUED: 4, JobState.RUNNING: 1}
+
+
+def test_long_options_are_read_only_where_they_are_used(store: Store) -> None:
+    long = replace(ABOUT, options={**ABOUT.options, "layout": {"text": "x" * 100_000}})
+    first, second, third = (
+        store.add(NewJob("me", long, batch="b", line=line), b"", NO_LIMITS).job.id for line in range(3)
+    )
+    statements: list[str] = []
+
+    def noted(_: object, __: object, statement: str, *___: object) -> None:
+        statements.append(statement)
+
+    claim = store.claim()
+    assert claim is not None
+    assert claim.job.about.options == long.options
+    listen(Engine, "before_cursor_execute", noted)
+    try:
+        assert store.improve(first, 1, 100, 50, 0.1)
+        assert store.release(first, 1)
+        assert [*store.cancel_lines("me", "b", 2)] == [first, second]
+        assert [job.id for job in store.jobs(JobFilter("me"))] == [third, second, first]
+    finally:
+        remove(Engine, "before_cursor_execute", noted)
+    assert any("FROM jobs" in each for each in statements)
+    assert not [each for each in statements if "jobs.more" in each]
+    cancelled = store.cancel(third, "me")
+    assert cancelled is not None
+    assert cancelled.about.options == long.options
 
 
 def test_a_batch_that_has_ended_takes_no_more(store: Store) -> None:
