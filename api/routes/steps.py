@@ -125,6 +125,13 @@ async def begin_early(service: Service, got: Received) -> tuple[Order, Attempt] 
 
 
 async def look_up(service: Service, order: Order) -> StoredPlan | None:
+    """Return the plan kept for the same request, and count the request."""
+    plan = await kept_plan(service, order)
+    count(service, order, plan)
+    return plan
+
+
+async def kept_plan(service: Service, order: Order) -> StoredPlan | None:
     """Return the plan kept for the same request."""
     owner, key = order.owner, order.about.key
     plan = service.plans.get(owner, key)
@@ -132,9 +139,13 @@ async def look_up(service: Service, order: Order) -> StoredPlan | None:
         plan = await asyncio.to_thread(service.store.kept, owner, key)
         if plan is not None:
             service.plans.put(owner, key, plan)
+    return plan
+
+
+def count(service: Service, order: Order, plan: StoredPlan | None) -> None:
+    """Count a request by its kind, and whether its plan was kept already."""
     service.metrics.requests_by_kind.labels(order.about.kind).inc()
     service.metrics.cache.labels("miss" if plan is None else "hit").inc()
-    return plan
 
 
 async def enqueue(

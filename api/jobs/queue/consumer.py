@@ -247,7 +247,8 @@ class QueueWorker:
             for attempt in tuple(self._attempts):
                 try:
                     counts = await asyncio.to_thread(attempt.counts)
-                except StoreUnavailable:
+                except StoreUnavailable as error:
+                    log.warning("it is not known what others have taken over", reason=str(error))
                     continue
                 if not counts and not attempt.reply.done():
                     log.warning("others have taken over what runs here", job=attempt.job and attempt.job.id)
@@ -261,7 +262,7 @@ class QueueWorker:
                 if claim is None:
                     await asyncio.to_thread(self._release, id_, delivery)
             except StoreUnavailable as error:
-                log.error("a job cannot be taken on", job=id_, reason=str(error))
+                log.error("no job can be taken on", reason=str(error))
                 if self._endings.closing:
                     raise
                 await asyncio.sleep(AGAIN_SECONDS)

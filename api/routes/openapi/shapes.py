@@ -145,7 +145,7 @@ PARTS: dict[str, Schema] = {
         line=perhaps(WHOLE),
         links=record(self=TEXT, events=TEXT, plan=perhaps(TEXT)),
     ),
-    "Event": record(event=words(*EventKind, "closing"), data=TEXT),
+    "Event": record(event=words(*EventKind, "closing", "error"), data=TEXT),
     "Jobs": record(jobs=listed(part("Job")), next=perhaps(TEXT)),
     "Explanation": record(
         status=STATUS,

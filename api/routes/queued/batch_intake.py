@@ -29,7 +29,7 @@ from ...store.records import About, Once
 from ..http.body import Bodies, Body, too_slow, went_away
 from ..http.parameters import once_of
 from ..http.sending import refusal_of, until_gone
-from ..steps import Order, Received, enqueue, fingerprint_of, look_up, understand
+from ..steps import Order, Received, count, enqueue, fingerprint_of, kept_plan, understand
 
 LINES_AT_A_TIME = 2
 """The lines read and queued side by side; the next is taken from the client when one of them is stored."""
@@ -40,7 +40,7 @@ BLANK = 1 << 14
 AGAIN_SECONDS = 0.5
 """The delay before a line that could not be stored is tried again."""
 STORE_SECONDS = 60.0
-"""How long a batch bears a store that does not answer."""
+"""How long a batch, or a stream of events, bears a store that does not answer."""
 UNREAD = About("", "", None, 0, {}, (), None)
 """The description of a refused line."""
 
@@ -191,7 +191,7 @@ class BatchIntake:
         once, patience = self._once(number, order.fingerprint), Patience()
         while True:
             try:
-                kept = await look_up(self._service, order) if failure is None else None
+                kept = await kept_plan(self._service, order) if failure is None else None
                 await enqueue(
                     self._service, order, once=once, answer=kept, failure=failure, batch=self._batch, line=number
                 )
@@ -204,6 +204,8 @@ class BatchIntake:
                     raise
                 patience.bear(error)
             else:
+                if failure is None:
+                    count(self._service, order, kept)  # once, however often it was tried
                 return
             await self._pause()
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator
 
+import structlog
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,18 +17,23 @@ from ...service import Service
 from ...store import StoreDamaged, StoreUnavailable
 from ...store.records import Event, EventKind, Job
 from ..http.parameters import TheService
-from ..http.sending import Following
+from ..http.sending import Following, refusal_of
 from ..openapi.examples import EVENT_ANSWERS
+from .batch_intake import Patience
 from .jobs import job_of
 
 router = APIRouter(tags=["jobs"])
+log = structlog.get_logger("memplan.http")
+
 QUIET_SECONDS = 15.0
 """After this long without an event a comment is sent, so that no proxy considers the connection dead."""
+RETRY_MILLISECONDS = 5000
+"""After this long a client connects again if the store was lost."""
 
 
 @router.get("/v1/jobs/{id}/events", summary="Follow a job", response_class=Response, responses=EVENT_ANSWERS)
 async def follow(request: Request, service: TheService, id: str) -> Response:  # noqa: A002 - the name in the path
-    """Stream the job's events: `state`, `incumbent`, `bound` and at last `done`, starting after `Last-Event-ID` or from the beginning."""
+    """Stream the job's events: `state`, `incumbent`, `bound`, `point` and at last `done`, starting after `Last-Event-ID` or from the beginning."""
     job = await job_of(request, service, id)
     after = min(last_seen(request), job.events)  # a number that is still to come would leave out the end
     if job.state.is_final and not await asyncio.to_thread(service.store.events, job.id, after, 1):
@@ -46,16 +52,23 @@ def last_seen(request: Request) -> int:
 
 
 async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[bytes, None]:
-    is_over = False
+    is_over, patience = False, Patience()
     with service.hub.watch(job.id) as happened:
         while True:
             happened.clear()
             try:
                 events = await asyncio.to_thread(service.store.events, job.id, after)
-            except StoreDamaged:
-                raise  # it cannot be told what comes after it
-            except StoreUnavailable:
-                events, is_over = [], False  # it may come back, and the client can continue from its last event
+                patience.renew()
+            except StoreUnavailable as error:  # it may come back, and the client can continue from its last event
+                log.warning("events cannot be told", reason=str(error))
+                try:
+                    patience.bear(error)
+                except StoreDamaged:
+                    raise  # it cannot be told what comes after it
+                except StoreUnavailable:
+                    yield b"event: error\ndata: %s\nretry: %d\n\n" % (refusal_of(error).document(), RETRY_MILLISECONDS)
+                    return
+                events, is_over = [], False
             for event in events:
                 yield written(event)
                 after = event.number

@@ -14,7 +14,7 @@ export async function follow(id, tell, signal) {
       if (response.status === 204) return;
       for await (const event of events(response.body)) {
         if (event.id) last = event.id;
-        if (event.kind === "closing") break;
+        if (event.kind === "closing" || event.kind === "error") break; // connect again
         tell(event.kind, event.data);
         if (event.kind === "done") return;
       }

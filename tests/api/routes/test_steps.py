@@ -7,14 +7,18 @@ import json
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from structlog.testing import capture_logs
 
+from api.errors import HttpCode, Refusal
 from api.jobs.hub import Hub
+from api.process.metrics import Metrics
 from api.routes import steps
 from api.routes.queued import batch_intake, batches, events
 from api.store import StoreDamaged, StoreUnavailable
-from api.store.records import Event, EventKind, Job, JobState
+from api.store.records import About, Event, EventKind, Job, JobState
 
 
 class Looked:
@@ -122,6 +126,31 @@ def test_an_event_stream_outlives_a_lost_store(monkeypatch: pytest.MonkeyPatch) 
     assert done.startswith(b"id: 1\nevent: done\n")
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_an_event_stream_says_that_the_store_is_lost_for_long_and_ends(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(events, "QUIET_SECONDS", 0.001)
+    monkeypatch.setattr(batch_intake, "STORE_SECONDS", seconds)
+
+    def lost(*_: object) -> None:
+        raise StoreUnavailable("gone for long")
+
+    async def follow() -> list[bytes]:
+        job: Any = SimpleNamespace(id="a")
+        made = service(SimpleNamespace(events=lost, job=lost))
+        return [piece async for piece in events._stream(made, job, 0)]
+
+    with capture_logs() as logged:
+        *still, last = asyncio.run(asyncio.wait_for(follow(), 120))
+    assert {*still} == ({b": still here\n\n"} if seconds else set())
+    kind, data, retry, *_ = last.decode().split("\n")
+    assert (kind, retry) == ("event: error", "retry: 5000")
+    told = json.loads(data.removeprefix("data: "))
+    assert (told["status"], told["code"], told["detail"]) == (503, "store_unavailable", "gone for long")
+    assert {(each["event"], each["reason"]) for each in logged} == {("events cannot be told", "gone for long")}
+
+
 class Silent:
     """A store that has lost all events of a job, which ends after some looks."""
 
@@ -154,6 +183,32 @@ def test_a_lost_store_does_not_end_a_batch() -> None:
     name, last = asyncio.run(asyncio.wait_for(follow(), 120))
     assert (json.loads(name), json.loads(last)) == ({"batch": "b"}, {"batch": "b", "problems": 1})
     assert store.turn == 3, "it looks for a last time once more"
+
+
+def test_a_line_that_waits_for_room_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_intake, "AGAIN_SECONDS", 0.001)
+    full = iter([Refusal(429, HttpCode.QUEUE_FULL, "full"), StoreUnavailable("gone"), None])
+
+    async def enqueue(*_: object, **__: object) -> None:
+        if (error := next(full)) is not None:
+            raise error
+
+    monkeypatch.setattr(batch_intake, "enqueue", enqueue)
+    order = steps.Order("me", b"", About("key", "digest", None, 1, {}, (), None), "fingerprint")
+
+    async def store() -> Metrics:
+        made = service(SimpleNamespace(kept=lambda *_: None))
+        made.plans, made.metrics, made.settings = Mock(get=lambda *_: None), Metrics(), Mock()
+        request: Any = SimpleNamespace(state=SimpleNamespace(owner="me"))
+        intake = batch_intake.BatchIntake(request, made, "b", None, Mock(), None)
+        intake._is_known = True
+        await intake._store(1, order, None)
+        found: Metrics = made.metrics
+        return found
+
+    exposed = asyncio.run(asyncio.wait_for(store(), 120)).expose().decode().splitlines()
+    assert 'memplan_asked_total{kind="plan"} 1.0' in exposed
+    assert 'memplan_plan_cache_total{result="miss"} 1.0' in exposed
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("gone"), StoreDamaged("changed")])

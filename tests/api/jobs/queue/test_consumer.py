@@ -7,16 +7,18 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from unittest.mock import Mock
 
 import psycopg
 import pytest
 from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Job as Delivery
 from psycopg_pool import PoolTimeout
+from structlog.testing import capture_logs
 
-from api.jobs.queue.consumer import together
+from api.jobs.queue.consumer import QueueWorker, together
 from api.jobs.queue.patient_queue import pool
-from api.store import Store
+from api.store import Store, StoreUnavailable
 from api.store.opening import open_store
 from api.store.records import EventKind, JobState
 from api.store.sql.databases.deliveries import QUEUES
@@ -253,6 +255,25 @@ def test_owners_with_few_jobs_do_not_wait_for_those_with_many(url: str, store: S
             return [names[str((await fetch(made)).task_kwargs["id_"])] for _ in names]
 
     assert asyncio.run(order()) == ["a short", "a0", "b0", "a1", "b1", "a2", "a3", "a4"]
+
+
+def test_a_lost_store_is_told_alike_for_all_jobs_so_that_the_log_has_it_once_a_second() -> None:
+    lost: dict[str, bool] = {}
+
+    def claim(id_: str, *_: object, **__: object) -> object:
+        if lost.setdefault(id_, True):
+            lost[id_] = False
+            raise StoreUnavailable("gone")
+        return object()
+
+    worker = QueueWorker("", Mock(claim=claim), Mock(), 1.0, 1.0)
+
+    async def claim_all(*ids: str) -> None:
+        await asyncio.gather(*(worker._claim(id_, 1, is_look=False) for id_ in ids))
+
+    with capture_logs() as logged:
+        asyncio.run(claim_all("a", "b", "c"))
+    assert logged == [{"event": "no job can be taken on", "reason": "gone", "log_level": "error"}] * 3
 
 
 def test_parts_of_a_worker_end_together() -> None:
