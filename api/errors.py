@@ -146,4 +146,5 @@ def too_large(detail: str) -> Refusal:
 
 def takes_too_long(seconds: float) -> Refusal:
     """Return the refusal of a check that exceeded its own time limit."""
-    return Refusal(413, Code.TOO_LARGE, f"this takes longer than {seconds:g} seconds to look at")
+    text = f"this takes longer than {seconds:g} seconds to look at; make it smaller, or give it to the command `memplan`, which waits for as long as you do"
+    return Refusal(413, Code.TOO_LARGE, text)

@@ -16,7 +16,7 @@ import structlog
 from planner.model.errors import Code
 from solvers.model.errors import StopReason
 
-from ..errors import HttpCode, OutOfMemory, Refusal
+from ..errors import HttpCode, OutOfMemory, Refusal, takes_too_long
 from ..process.garbage import forget_frames
 from ..store import Store, StoreDamaged, StoreUnavailable
 from ..store.records import About, Claim, End, Job, JobState, Kept, NewJob, StoredPlan, Summary
@@ -137,9 +137,7 @@ class Attempt:
                 raise
             log.warning("out of time", job=self.job and self.job.id, reason=str(late))
             if not self.about.done():
-                raise Refusal(
-                    413, Code.TOO_LARGE, f"this takes longer than {self.task.seconds:g} seconds to look at"
-                ) from late
+                raise takes_too_long(self.task.seconds) from late
             text = "no plan was found: its worker was killed long after the time limit"
             return await self._cut_short(processes, late, StopReason.TIME_LIMIT, Refusal(503, HttpCode.NO_PLAN, text))
         except Refusal as refusal:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...facts.variants import count_of_alternatives
 from ...model.columns import BufferColumns
 from ...model.pool_columns import any_reserved
@@ -25,6 +27,17 @@ MICROSECONDS = {
 }
 """Processor time for each, as was measured with 100 000 of one kind (docs/experiments/any-input.md)."""
 
+MICROSECONDS_SHARED = MICROSECONDS | {
+    "buffers": 11.0,
+    "buffers as objects": 0.0,
+    "lifetimes of objects": 1.5,
+    "pairs": 6.0,
+    "exclusions": 5.0,
+    "buffers beside those that may share": 0.0,
+    "colocations": 5.0,
+}
+"""The same from an arrangement of storage objects to a written sharing."""
+
 MICROSECONDS_TO_WRITE = 0.7
 """The part of these that writing takes, for each buffer and each pool."""
 
@@ -40,9 +53,9 @@ def seconds_to_place(blocks: int) -> float:
     return MICROSECONDS_TO_PLACE * blocks * 1e-6
 
 
-def seconds_to_finish(problem: Problem) -> float:
+def seconds_to_finish(problem: Problem, each: Mapping[str, float] = MICROSECONDS) -> float:
     """Return the processor time from a solver's placement to a written answer."""
-    return sum(MICROSECONDS[name] * count for name, count in _counts(problem).items()) * 1e-6
+    return sum(each[name] * count for name, count in _counts(problem).items()) * 1e-6
 
 
 def seconds_to_check(problem: Problem) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import lcm
 
 from solvers.model.instance import ADDRESS_LIMIT, Term
@@ -10,6 +11,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Term
 from ...checks.report import Report, quoted
 from ...facts.costs import weighs_moves
 from ...facts.possible_places import Places
+from ...model.columns import BufferColumns, KeptBuffers
 from ...model.deadline import CHECKING, in_time, look
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, BufferId, Pool, Problem
@@ -39,6 +41,14 @@ def kinds_of(problem: Problem) -> list[Kind]:
         report.add(Code.TOO_LARGE, ("buffers",), text)
     report.raise_if_any()
     return kinds
+
+
+def with_kept_buffers(problem: Problem) -> Problem:
+    """Return the same problem. Objects of buffers in columns are made once: sharing asks for each of them many times."""
+    buffers = problem.buffers
+    if not isinstance(buffers, BufferColumns) or isinstance(buffers, KeptBuffers):
+        return problem
+    return replace(problem, buffers=buffers.kept())
 
 
 def need(buffer: Buffer, pool: Pool) -> int:

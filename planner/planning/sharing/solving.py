@@ -21,8 +21,10 @@ from ..options.capacity import with_capacity
 from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
 from ..placing.pipeline import AnswerPipeline
+from ..placing.time_to_finish import MICROSECONDS_SHARED, seconds_to_finish
 from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
 from .findings import CLAIMS
+from .kinds import with_kept_buffers
 from .lifting import Lift
 from .lowering import LoweredSharing, lower_sharing, lower_start
 from .plain import BRIEF
@@ -48,6 +50,7 @@ def find(
         problem = with_capacity(problem, options.capacity)
         require_sound(problem)
         require_nothing_to_choose(problem)
+        problem = with_kept_buffers(problem)
         with clock.while_lowering():
             low = lower_sharing(problem)
         return _SharingPipeline(problem, low, options, clock).run(start, on_progress, cancelled, on_log)
@@ -60,7 +63,8 @@ class _SharingPipeline(AnswerPipeline[Sharing, Arrangement]):
     claims = CLAIMS
 
     def __init__(self, problem: Problem, low: LoweredSharing, options: Options, clock: Clock) -> None:
-        super().__init__(problem, low.lowered.instance, options, clock)
+        counted = seconds_to_finish(problem, MICROSECONDS_SHARED)
+        super().__init__(problem, low.lowered.instance, options, clock, counted)
         self._lowered, self._lift = low.lowered, Lift(problem, low, options.seed)
 
     def lower_start(self, start: Sharing) -> Arrangement | None:

@@ -19,7 +19,7 @@ from ...verifying.findings import LISTED_PER_KIND, Findings
 from .certificates import objections
 from .claims import check_claims
 from .findings import SharingFinding, SharingFindingKind
-from .kinds import kinds_of, need
+from .kinds import kinds_of, need, with_kept_buffers
 from .plain import EFFORT
 from .users import Users
 
@@ -41,6 +41,7 @@ class Verification:
 
     def __init__(self, problem: Problem, sharing: Sharing, digest: str | None = None, *, effort: int = EFFORT) -> None:
         """Takes, and raises, what `verify` does."""
+        problem = with_kept_buffers(problem)
         kinds_of(problem)
         self._problem, self._sharing, self._digest, self._effort = problem, sharing, digest, effort
         self._kept: tuple[Users, Sequence[StorageObject | None]] | None = None

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from planner import Options, Problem
 from planner.formats import read_problem
+from planner.model.columns import FEW, buffer_columns
 from planner.planning.placing import watching
 from planner.planning.placing.time_to_finish import seconds_to_finish
 from planner.planning.placing.watching import RESERVED_AT_LEAST, Clock
+from planner.planning.sharing.lowering import lower_sharing
+from planner.planning.sharing.solving import _SharingPipeline
 from tests.property.long_lists import LISTS, problem
 
 LEFT_OUT = {"crowd", "costs", "inside", "longer", "own", "steps", "symbols"}
@@ -26,6 +31,14 @@ def test_excluded_pairs_count_more_than_others() -> None:
     """Their plans are weighed and coloured pair by pair: with too little time kept they were lost while verified."""
     excluded, others = (read_problem(problem(name, 3000))[0] for name in ("exclusions", "conflicts"))
     assert seconds_to_finish(excluded) > 2 * seconds_to_finish(others)
+
+
+def test_sharings_are_kept_the_time_of_their_own_verification() -> None:
+    """It looks at each buffer, where plans of plain ones are verified in arrays: a sharing was lost though there was time for it."""
+    ones = np.ones(2 * FEW, dtype=np.int64)
+    plain = Problem(buffer_columns(range(2 * FEW), ones, ones, ones, ones + 1))
+    pipeline = _SharingPipeline(plain, lower_sharing(plain), Options(), Clock(None))
+    assert pipeline.seconds_after_solving > 5 * seconds_to_finish(plain)
 
 
 @pytest.mark.parametrize(

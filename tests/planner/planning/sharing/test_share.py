@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planner import (
@@ -28,6 +30,7 @@ from planner import (
     verify_sharing,
     write_sharing,
 )
+from planner.model.columns import FEW, BufferColumns, buffer_columns
 from planner.model.errors import PlannerError
 from planner.model.plan import Run
 from planner.model.problem import Fixed, Was
@@ -267,3 +270,22 @@ def test_very_many_kinds_of_storage_are_refused_with_the_reason() -> None:
         share(problem, Options(time_limit=60.0))
     assert [finding.code for finding in refused.value.findings] == [Code.TOO_LARGE]
     assert "2000 kinds" in refused.value.findings[0].message
+
+
+def test_objects_of_buffers_in_columns_are_made_once_for_each_sharing(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes, go_through = 0, BufferColumns.__iter__
+
+    def counted(columns: BufferColumns) -> Iterator[Buffer]:
+        nonlocal passes
+        passes += 1
+        return go_through(columns)
+
+    monkeypatch.setattr(BufferColumns, "__iter__", counted)
+    start = np.arange(2 * FEW, dtype=np.int64)
+    ones = np.ones(len(start), dtype=np.int64)
+    problem = Problem(buffer_columns(range(len(start)), ones, ones, start, start + 3))
+    made = share(problem, Options(work_limit=100))
+    assert made.total == 3
+    assert passes == 1
+    assert not verify_sharing(problem, made)
+    assert passes == 2
