@@ -137,6 +137,7 @@ class Attempt:
                 raise
             log.warning("out of time", job=self.job and self.job.id, reason=str(late))
             if not self.about.done():
+                assert self.task.seconds is not None
                 raise takes_too_long(self.task.seconds) from late
             text = "no plan was found: its worker was killed long after the time limit"
             return await self._cut_short(processes, late, StopReason.TIME_LIMIT, Refusal(503, HttpCode.NO_PLAN, text))
