@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...facts.variants import most_buffers
+from ...model.deadline import in_time
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import Problem, measures_bytes
+from ..demand import DRAWING
 from ..frame import LEFT, STANDARD, Sheet, line, number, text
 from ..ticks import address_labels, exact_bytes, grouped, number_labels, time_ticks, value_ticks
 
 ABOVE = 78
 MOST_LINES = 6
+MOST_STEPS = 2000
+"""More steps than this are thinned."""
 
 Steps = Sequence[tuple[float, int]]
 """Pairs of a time in seconds and the value from then on."""
@@ -47,6 +51,7 @@ def convergence(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     if not best and not bound:
         raise BadInput(Finding(Code.MISSING_FIELD, "/run/trace", "the plan does not record how it was found"))
     field = _field(sheet, best, bound, max(plan.run.seconds, *(at for at, _ in (*best, *bound)), 1e-3))
+    best, bound = _thinned(best, field), _thinned(bound, field)
     parts = [*_grid(field, in_bytes=measures_bytes(problem))]
     if best and bound:
         parts.append(f'<path class="between" d="{_between(best, bound, field)}"><title>the gap</title></path>')
@@ -65,6 +70,23 @@ def _field(sheet: Sheet, best: Steps, bound: Steps, until: float) -> Field:
     low, high = min(known), max(known)
     air = max((high - low) // 12, high // 200, 1)
     return Field(sheet, sheet.width * 0.4, until, max(low - air, 0), high + air)
+
+
+def _thinned(steps: Steps, field: Field) -> Steps:
+    """Return no more of many steps than can be seen: in each pixel's width the first, the last, the lowest and the highest."""
+    if len(steps) <= MOST_STEPS:
+        return steps
+    seen: dict[int, list[int]] = {}
+    for i, (at, value) in enumerate(in_time(steps, DRAWING, "point")):
+        here = seen.get(column := int(field.x(at)))
+        if here is None:
+            here = seen[column] = [i] * 4
+        here[1] = i
+        if value < steps[here[2]][1]:
+            here[2] = i
+        elif value > steps[here[3]][1]:
+            here[3] = i
+    return [steps[i] for i in sorted({each for here in seen.values() for each in here})]
 
 
 def _figures(problem: Problem, plan: Plan) -> str:

@@ -108,3 +108,24 @@ def test_pictures_of_any_record_are_well_formed_and_small(trace: list[TracePoint
     assert len(picture) < 20_000
     for path in paths(picture).values():
         assert all(-1 <= x <= width for x in numbers(path, "H")), path
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_many_points_no_more_are_drawn_than_can_be_seen(order: int) -> None:
+    count = 100_000
+    points = [TracePoint(0.3 + 0.6 * k / count, 2 * count - k, k // 2) for k in range(count)]
+    picture = convergence(PROBLEM, recorded(TracePoint(0.1, None, 0), *points[::order]))
+    assert len(picture) < 600_000
+    drawn = paths(picture)
+    few = paths(convergence(PROBLEM, recorded(TracePoint(0.1, None, 0), *points[:: order * 100])))
+    for name in ("best", "bound"):
+        heights, of_few = numbers(drawn[name], "V"), numbers(few[name], "V")
+        assert (min(heights), max(heights)) == pytest.approx((min(of_few), max(of_few)), abs=1)
+
+
+def test_the_highest_and_the_lowest_within_a_pixel_are_drawn() -> None:
+    points = [TracePoint(0.5 + k * 1e-9, 100 if k == 1234 else 1 if k == 1500 else 50, 0) for k in range(3000)]
+    heights = numbers(paths(convergence(PROBLEM, recorded(*points)))["best"], "V")
+    first = float(paths(convergence(PROBLEM, recorded(*points)))["best"].split("H")[0].split(" ")[1])
+    assert min(heights) < first < max(heights)
+    assert heights[-1] == first
