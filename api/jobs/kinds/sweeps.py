@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -15,6 +15,7 @@ from planner.model.errors import PlannerError
 from planner.model.plan import Plan, PlanStatus, gap_to
 from planner.model.problem import measures_bytes
 from planner.planning.options.capacity import with_capacity
+from planner.planning.placing.time_to_finish import seconds_to_write_sweep
 from planner.planning.sweeping import SmallestCapacity, Sweep, SweepPoint, parse_ranges, sweep, swept_problem
 from planner.planning.sweeping.configurations import STEP
 from planner.planning.sweeping.sweep import least_capacity_problem
@@ -40,7 +41,7 @@ class SweepKind(Kind):
         sizes = _sizes(subject, instructions)
         swept_problem(subject.problem, sizes, instructions.options)
         require_solver(instructions.options.solver)
-        count = prod(len(each) for each in sizes.values())
+        count = _count(sizes)
         if count * most_buffers(subject.problem) > MOST_PLACEMENTS:
             raise too_large(f"{count} configurations of so many buffers: {MOST_PLACEMENTS} placements are the most")
 
@@ -82,6 +83,7 @@ class SweepKind(Kind):
             on_smallest=smallest.append,
             begun=begun,
             start=known(best, _plans) or (),
+            kept=seconds_to_write_sweep(problem, _count(sizes), in_files=False),
         )
         return described(found, instructions.notes, StopReason.CANCELLED if line.cancelled() else None)
 
@@ -140,6 +142,11 @@ def _status(found: Sweep) -> PlanStatus:
 
 def _sizes(subject: Subject, instructions: Instructions) -> dict[str, tuple[int, ...]]:
     return parse_ranges(instructions.own.get("capacity", ()), subject.problem, instructions.own.get("step", STEP))
+
+
+def _count(sizes: Mapping[str, Sequence[int]]) -> int:
+    """Return the number of configurations."""
+    return prod(map(len, sizes.values()))
 
 
 def _parts(best: bytes | None) -> set[str]:

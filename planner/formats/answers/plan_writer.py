@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...facts.rows import named_rows, names_of
 from ...model.placement_columns import PlacementColumns, pools_of
-from ...model.plan import MAX_PROSE, Choice, Plan, PlanCertificate, Run, Shortage
+from ...model.plan import MAX_PROSE, Choice, Placement, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
 from ..json.lines import ITEM, Written, compact, document
 
 
+class PlanWriter:
+    """Writes plans one after the other. Those of neighbouring sizes often have the very same placements, whose text is made once."""
+
+    def __init__(self) -> None:
+        self._placements: Sequence[Placement] | None = None
+        """Those of the last plan."""
+        self._text = Written()
+
+    def write(self, plan: Plan) -> bytes:
+        """Return the plan as JSON."""
+        if plan.placements is not self._placements:
+            self._placements = plan.placements
+            self._text = Written([ITEM.join(_placements(plan))] if plan.placements else [])
+        return document(_fields(plan, self._text), listed=("pools", "choice", "placements", "certificate", "run"))
+
+
 def write_plan_json(plan: Plan) -> bytes:
-    return document(_fields(plan), listed=("pools", "choice", "placements", "certificate", "run"))
+    return document(
+        _fields(plan, Written(_placements(plan))), listed=("pools", "choice", "placements", "certificate", "run")
+    )
 
 
-def _fields(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain Python values without the placements, in the order of the document."""
+def _fields(plan: Plan, placements: Written) -> dict[str, Any]:
+    """Return the plan as plain Python values with these placements, in the order of the document."""
     return {
         "format": PLAN_FORMAT,
         "status": str(plan.status),
@@ -33,7 +51,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
         },
         "pools": Written(_pools(plan)),
         **({} if plan.choice is None else {"choice": _choice(plan.choice)}),
-        "placements": Written(_placements(plan)),
+        "placements": placements,
         **last_fields(plan, Written(map(_certificate, plan.certificates))),
     }
 

@@ -18,7 +18,7 @@ from ...planning.sweeping.answer import COST, SmallestCapacity
 from ..documents import SWEEP_FORMAT, require_format
 from ..json.lines import Written, compact, document
 from ..json.scan import scan
-from .plan_writer import write_plan_json
+from .plan_writer import PlanWriter, write_plan_json
 
 Kind = TypeVar("Kind")
 
@@ -30,7 +30,8 @@ def write_sweep_json(sweep: Sweep, warnings: Sequence[str] = (), *, with_plans: 
     """Return the figures. Each configuration's plan is a separate document, unless `with_plans` is set."""
     fields = sweep_fields(sweep, warnings)
     if with_plans:
-        fields["points"] = Written(map(_with_plan, sweep.points))
+        writer = PlanWriter()
+        fields["points"] = Written(_with_plan(point, writer) for point in sweep.points)
         if sweep.smallest is not None:
             fields["smallest"]["plan"] = json.loads(write_plan_json(sweep.smallest.plan))
     return document(fields, listed=("points",))
@@ -79,9 +80,9 @@ def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def _with_plan(point: SweepPoint) -> str:
+def _with_plan(point: SweepPoint, writer: PlanWriter) -> str:
     """Return it on one line; JSON's strings contain no line ends."""
-    plan = "null" if point.plan is None else write_plan_json(point.plan).decode("utf-8").replace("\n", "")
+    plan = "null" if point.plan is None else writer.write(point.plan).decode("utf-8").replace("\n", "")
     return f'{compact(point_fields(point))[:-1]}, "plan": {plan}}}'
 
 

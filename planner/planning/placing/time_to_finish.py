@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...facts.variants import count_of_alternatives
+from ...facts.variants import count_of_alternatives, most_buffers
 from ...model.columns import BufferColumns
 from ...model.pool_columns import any_reserved
 from ...model.problem import Problem
@@ -41,6 +41,11 @@ MICROSECONDS_SHARED = MICROSECONDS | {
 MICROSECONDS_TO_WRITE = 0.7
 """The part of these that writing takes, for each buffer and each pool."""
 
+MICROSECONDS_TO_REPEAT = 0.3
+"""The time to write a placement once more: most plans of a sweep have those of others."""
+
+MICROSECONDS_A_FILE = 800.0
+
 MICROSECONDS_TO_CHECK = 0.4
 """The part of these that the values of a verified placement take, likewise."""
 
@@ -66,6 +71,12 @@ def seconds_to_check(problem: Problem) -> float:
 def seconds_to_write(problem: Problem) -> float:
     """Return the part of this time that writing takes."""
     return MICROSECONDS_TO_WRITE * (len(problem.buffers) + len(problem.pools)) * 1e-6
+
+
+def seconds_to_write_sweep(problem: Problem, plans: int, *, in_files: bool) -> float:
+    """Return the time that writing so many plans of a sweep takes, each in a file of its own or all within one document."""
+    each = MICROSECONDS_TO_REPEAT * most_buffers(problem) + (MICROSECONDS_A_FILE if in_files else 0.0)
+    return plans * each * 1e-6
 
 
 def _counts(problem: Problem) -> dict[str, int]:

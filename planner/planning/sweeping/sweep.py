@@ -65,12 +65,13 @@ def sweep(
     on_smallest: OnSmallest | None = None,
     begun: float | None = None,
     start: Iterable[Plan] = (),
+    kept: float = 0.0,
 ) -> Sweep:
     """Return the best result for each combination of the pools' sizes and, if one pool is swept, the smallest sufficient size.
 
     The options' limits of time and work cover everything. For a problem with variants, the value is the least cost that fits. The objective is
     the same everywhere: `prefer` balanced weighs as it does for the largest sizes. `start` are known plans of configurations, for example of an
-    earlier run. Raises BadInput and CannotSolve as `plan` does.
+    earlier run. `kept` seconds, half the time at most, are left for writing the answer. Raises BadInput and CannotSolve as `plan` does.
     """
     begun = time.monotonic() if begun is None else begun
     options = options or Options()
@@ -78,9 +79,10 @@ def sweep(
         raise bad_option("processes", "there must be 1 process or more")
     problem = swept_problem(problem, sizes, options)
     configurations = combinations(sizes, problem)
-    limit = None if options.time_limit is None else options.time_limit * (1 - FOR_THE_REST)
+    whole = None if options.time_limit is None else options.time_limit - min(kept, options.time_limit / 2)
+    limit = None if whole is None else whole * (1 - FOR_THE_REST)
     with side_by_side(processes, cancelled, (limit, begun)) as planners:
-        run = _Run(problem, configurations, options, planners, processes, begun, KnownPlans(start))
+        run = _Run(problem, configurations, options, planners, processes, begun, whole, KnownPlans(start))
         with suppress(OutOfTime), time_limit(limit, begun):  # the rest is not solved itself
             run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
@@ -114,11 +116,13 @@ class _Run:
         planners: SideBySide,
         processes: int,
         begun: float,
+        seconds: float | None,
         known: KnownPlans,
     ) -> None:
+        """`seconds`: the time from `begun` to the answer."""
         self._problem, self._configurations, self._planners = problem, configurations, planners
         self._known = known
-        self._processes, self._begun = processes, begun
+        self._processes, self._begun, self._seconds = processes, begun, seconds
         self._options = replace(
             options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
         )
@@ -163,8 +167,8 @@ class _Run:
 
     def _is_over(self) -> bool:
         """True if the time for solving is up, however much of it other processes had."""
-        limit = self._options.time_limit
-        return limit is not None and time.monotonic() >= self._begun + limit * (1 - FOR_THE_REST)
+        seconds = self._seconds
+        return seconds is not None and time.monotonic() >= self._begun + seconds * (1 - FOR_THE_REST)
 
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
         """Find it; `least` is a plan that may be the answer."""
@@ -260,7 +264,7 @@ class _Run:
         share = None
         if limit is not None:
             rounds = max(-(-count // self._processes), 1)
-            left = max(self._begun + limit - time.monotonic(), 0.0)
+            left = max(self._begun + (self._seconds or limit) - time.monotonic(), 0.0)
             share = min(limit / self._waves, left) / rounds
         return replace(self._options, time_limit=share, work_limit=work)
 
@@ -318,7 +322,7 @@ class _Run:
     def _all_following(self) -> dict[int, Plan | None]:
         """Return, by configuration, the plan that follows from others, if any. Once time is over, the rest is skipped."""
         found: dict[int, Plan | None] = {}
-        with suppress(OutOfTime), time_limit(self._options.time_limit, self._begun):
+        with suppress(OutOfTime), time_limit(self._seconds, self._begun):
             finish()
             for i in range(len(self._configurations)):
                 look(VERIFYING)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
-from planner.formats import read_problem, write_plan
+from planner.formats import read_problem
+from planner.formats.answers.plan_writer import PlanWriter
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
 from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
 from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
+from planner.planning.placing.time_to_finish import seconds_to_write_sweep
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ...exit_codes import ExitCode
@@ -55,9 +58,17 @@ def run(request: Request, options: Options) -> ExitCode:
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
         sizes = parse_ranges(request.capacities, problem, request.step)
+        count = prod(map(len, sizes.values()))
+        kept = 0.0 if request.plans is None else seconds_to_write_sweep(problem, count, in_files=True)
         with Interrupt() as interrupt:
             found = sweep(
-                problem, sizes, options, processes=request.processes, cancelled=interrupt.requested, begun=begun
+                problem,
+                sizes,
+                options,
+                processes=request.processes,
+                cancelled=interrupt.requested,
+                begun=begun,
+                kept=kept,
             )
             _write(request, found, plot)
             if prints_json(request.out, as_json=request.as_json):
@@ -94,7 +105,7 @@ def _write(request: Request, found: Sweep, plot: PictureFile | None) -> None:
 
         plot.write(sweep_curve(found, plot.sheet(Sheet(theme=Theme(request.theme)))))
     if request.plans is not None:
-        index, files = write_sweep_files(found)
+        (index, files), writer = write_sweep_files(found), PlanWriter()
         for name, plan in files.items():
-            OutputFile(str(Path(request.plans) / name)).write(write_plan(plan))
+            OutputFile(str(Path(request.plans) / name)).write(writer.write(plan))
         OutputFile(str(Path(request.plans) / INDEX)).write(index)

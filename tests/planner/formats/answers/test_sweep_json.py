@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from planner import Buffer, Options, Pool, Preference, Problem, sweep, verify_sweep
+from planner import Buffer, Options, Plan, Pool, Preference, Problem, sweep, verify_sweep
 from planner.formats import read_sweep, write_plan
+from planner.formats.answers import plan_writer
+from planner.formats.answers.plan_writer import PlanWriter
 from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
 from planner.model.errors import BadInput
 
@@ -45,6 +49,24 @@ def test_plans_of_a_sweep_are_inside_it_or_in_files() -> None:
     for figures in (index, write_sweep_json(found)):
         with pytest.raises(BadInput):
             read_sweep(figures)
+
+
+def test_placements_that_neighbouring_sizes_share_become_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, text_of = [], plan_writer._placements
+
+    def counted(plan: Plan) -> Iterator[str]:
+        made.append(plan.placements)
+        return text_of(plan)
+
+    found = sweep(PROBLEM, {"sram": range(32, 257, 4)}, Options(), processes=1)
+    plans = [point.plan for point in found.points if point.plan is not None]
+    monkeypatch.setattr(plan_writer, "_placements", counted)
+    write_sweep_json(found, with_plans=True)
+    changes = 1 + sum(a.placements is not b.placements for a, b in pairwise(plans))
+    assert len(made) == changes + 1, "and that of the smallest size"
+    assert 1 < changes < len(plans)
+    writer = PlanWriter()
+    assert [writer.write(each) for each in plans] == [write_plan(each) for each in plans]
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from planner import Options, Problem
 from planner.formats import read_problem
 from planner.model.columns import FEW, buffer_columns
 from planner.planning.placing import watching
-from planner.planning.placing.time_to_finish import seconds_to_finish
+from planner.planning.placing.time_to_finish import seconds_to_finish, seconds_to_write_sweep
 from planner.planning.placing.watching import RESERVED_AT_LEAST, Clock
 from planner.planning.sharing.lowering import lower_sharing
 from planner.planning.sharing.solving import _SharingPipeline
@@ -31,6 +31,13 @@ def test_excluded_pairs_count_more_than_others() -> None:
     """Their plans are weighed and coloured pair by pair: with too little time kept they were lost while verified."""
     excluded, others = (read_problem(problem(name, 3000))[0] for name in ("exclusions", "conflicts"))
     assert seconds_to_finish(excluded) > 2 * seconds_to_finish(others)
+
+
+def test_writing_the_plans_of_a_sweep_takes_time_for_each_and_more_in_files() -> None:
+    problem_ = read_problem(problem("buffers", 1000))[0]
+    one, many = (seconds_to_write_sweep(problem_, count, in_files=False) for count in (1, 1000))
+    assert many == pytest.approx(1000 * one)
+    assert 0 < many < seconds_to_write_sweep(problem_, 1000, in_files=True) < 2
 
 
 def test_sharings_are_kept_the_time_of_their_own_verification() -> None:

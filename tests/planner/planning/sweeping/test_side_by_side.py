@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from planner import Buffer, Options, Plan, Pool, Problem, plan, sweep
+from planner import Buffer, Options, Plan, PlanStatus, Pool, Problem, plan, sweep
 from planner.model.deadline import OutOfTime, look
 from planner.model.errors import Code, Finding
+from planner.planning.placing.watching import Cancelled
 from planner.planning.sweeping import side_by_side
-from planner.planning.sweeping.side_by_side import Request, SideBySide, plan_request
+from planner.planning.sweeping.side_by_side import Request, SideBySide, Whole, plan_request
 
 PROBLEM = Problem(tuple(Buffer(i, 8, live=((0, 9),)) for i in range(4)), (Pool("m", 99),))
 
@@ -31,6 +32,20 @@ def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.Monke
     plan_request(((PROBLEM, Options(), None), (3.0, long_ago)), answers.append)
     plan_request(((PROBLEM, Options(), None), (None, long_ago)), answers.append)
     assert [type(each) for each in answers] == [OutOfTime, Plan]
+
+
+@pytest.mark.parametrize(("kept", "left"), [(0.0, 7.0), (2.0, 5.25), (60.0, 3.5)])
+def test_time_is_left_for_writing(monkeypatch: pytest.MonkeyPatch, kept: float, left: float) -> None:
+    limits: list[float | None] = []
+
+    def noted(processes: int, cancelled: Cancelled | None, whole: Whole) -> SideBySide:
+        limits.append(whole[0])
+        return SideBySide(processes, cancelled, whole)
+
+    monkeypatch.setattr(side_by_side, "SideBySide", noted)
+    found = sweep(PROBLEM, {"m": (32, 64)}, Options(time_limit=8.0), kept=kept)
+    assert limits == [left]
+    assert [point.status for point in found.points] == [PlanStatus.OPTIMAL] * 2
 
 
 LATE = OutOfTime(Finding(Code.OUT_OF_TIME, "", "late"))
