@@ -17,9 +17,7 @@ from typing import NamedTuple, TypeAlias
 from ...facts.colocation import Congruence, groups, joined
 from ...facts.intervals import merged, overlap
 from ...model.problem import Interval, Problem
-
-Distances: TypeAlias = tuple[Interval, ...]
-"""Half-open ranges that the difference of two blocks' starts must avoid."""
+from .kept import Distances
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -70,9 +68,9 @@ class Blocks:
                 self.low[member], self.block_of[member] = low, group.members[0]
             self._tied[group.members[0]] = group.members
         self.problem = problem
-        self._height = height if self.pool.size is None else min(height, self.pool.size)
+        self._height = min(height, BEYOND if self.pool.size is None else self.pool.size)
         self._found: dict[int, Block] = {}
-        self._distances: dict[int, dict[int, Distances]] = {}
+        self._distances: dict[int, Distances] = {}
         self._twins: dict[int, list[int]] = {}
         self._by_key: defaultdict[Key, list[int]] = defaultdict(list)
 
@@ -150,8 +148,8 @@ class Blocks:
             return True
         return b not in self._exclusions[a] and overlap(self.live[a], self.live[b])
 
-    def distances(self, number: int) -> dict[int, Distances]:
-        """Return, for each block that is restricted relative to this one, the forbidden differences of starts."""
+    def distances(self, number: int) -> Distances:
+        """Return the blocks that are restricted relative to this one, each with the forbidden differences of starts."""
         if number not in self._distances:
             found: defaultdict[int, list[Interval]] = defaultdict(list)
             for a in self.block(number).members:
@@ -159,7 +157,7 @@ class Blocks:
                     if other != number and self.must_be_apart(a, b):
                         apart = self.low[a] - self.low[b]
                         found[other].append((apart - self.size[b] + 1, apart + self.size[a]))
-            self._distances[number] = {other: merged(ranges) for other, ranges in found.items()}
+            self._distances[number] = Distances({other: merged(ranges) for other, ranges in found.items()})
         return self._distances[number]
 
     def twins(self, number: int) -> list[int]:

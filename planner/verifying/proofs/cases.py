@@ -65,7 +65,7 @@ class Case:
         """Return a copy to continue from."""
         other = object.__new__(Case)
         other.__dict__.update(self.__dict__)
-        other.homes = {unit: set(pools) for unit, pools in self.homes.items()}
+        other.homes = dict(self.homes)
         other.heights = list(self.heights)
         return other
 
@@ -111,7 +111,7 @@ class Case:
             tried.append(p)
             case = self.copy()
             case.is_divided = True
-            case.homes[unit] = {p}
+            case.homes[unit] = frozenset((p,))
             if case._settle():
                 yield case
 
@@ -273,7 +273,7 @@ class TooLoose(ValueError):
     """Open alternatives may tie too many buffers together."""
 
 
-def _units(problem: Problem) -> tuple[list[int], dict[int, set[int]]]:
+def _units(problem: Problem) -> tuple[list[int], dict[int, frozenset[int]]]:
     """Return, by buffer, the first of those that share its memory; and by these the memories left to them."""
     index = {buffer.id: number for number, buffer in enumerate(problem.buffers)}
     root = list(range(len(index)))
@@ -290,11 +290,15 @@ def _units(problem: Problem) -> tuple[list[int], dict[int, set[int]]]:
             root[two] = one
     position = {pool.name: p for p, pool in enumerate(problem.pools)}
     unit_of = [find(number) for number in range(len(index))]
-    homes: dict[int, set[int]] = {}
+    every = frozenset(position.values())
+    same: dict[frozenset[int], frozenset[int]] = {}
+    """Each set of memories once."""
+    homes: dict[int, frozenset[int]] = {}
     for buffer, unit in zip(problem.buffers, unit_of, strict=True):
         names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
-        mine = set(position.values()) if names is None else {position[name] for name in names}
-        homes[unit] = homes.get(unit, mine) & mine
+        mine = every if names is None else frozenset(position[name] for name in names)
+        mine &= homes.get(unit, mine)
+        homes[unit] = same.setdefault(mine, mine)
     return unit_of, homes
 
 

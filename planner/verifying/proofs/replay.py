@@ -5,31 +5,38 @@ The grammar, and why each rule is sound, is in docs/proofs.md.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import and_
 from typing import NamedTuple
 
 from ...facts.sweep import VERIFYING
 from ...model.deadline import tick
 from ...model.errors import echo
 from .blocks import Blocks
+from .kept import Recent, Rows
 from .reading import Reader, Refused, exactly
 from .state import Clique, State
 
 MOST_TREE_BUFFERS = 2_000
 """With more buffers, nothing is placed; any number may be live at one moment."""
+MOST_BYTES = 1 << 27
+"""The most that open branches may take, about, for what they changed."""
+MOST_RECENT = 200_000
+"""So many members of cliques are kept as objects, which take a few times ten MiB; of the others only the buffers' numbers are."""
 
 
 @dataclass(slots=True)
 class _Lesson:
     """What to remember of a branch once both its sides are refuted."""
 
-    low: dict[int, int]
-    """All least starts when the branch began."""
-    held: frozenset[int]
-    """Blocks that were kept from some starts by placements in other branches."""
-    looked_at: set[int]
-    """Blocks on which the refutation rests."""
+    low: array[int]
+    """All least starts when the branch began, in the order in which blocks became known."""
+    held: bytearray
+    """A flag for each block: was it kept from some starts by placements in other branches?"""
+    looked_at: bytearray
+    """A flag for each block: does the refutation rest on it?"""
     depth: int | None = None
     """The number of open first sides around the second side, once that has begun."""
 
@@ -49,12 +56,14 @@ class Replay:
         self._reader, self._state = reader, State(blocks)
         self.placements = 0
         """The number of placements that were refuted."""
-        self._cliques: list[Clique] = []
+        self._named = Rows()
+        """Of each clique the number of its buffers that were placed, these, and the others."""
+        self._cliques = Recent(MOST_RECENT, self._made)
         self._branches: list[_Branch] = []
         self._open: list[_Lesson] = []
         """Those whose branches are not refuted yet."""
-        self._lessons: list[dict[int, int]] = []
-        """Sets of starts: the blocks cannot all start there or higher."""
+        self._lessons = Rows()
+        """Blocks, each with a start: they cannot all start there or higher."""
         self._settled: frozenset[int] | None = None
         """The blocks placed before the first branch, and so in every branch."""
 
@@ -93,8 +102,14 @@ class Replay:
         self._add(live_clique(self._state.blocks, times, self._spend))
 
     def _add(self, buffers: Sequence[int]) -> None:
-        self._reader.hold(len(buffers))
-        self._cliques.append(self._state.clique(buffers))
+        self._reader.hold(len(buffers) + 1)
+        walls, loose = self._state.walls_and_loose(buffers)
+        self._named.add((len(walls), *walls, *loose))
+
+    def _made(self, number: int) -> tuple[Clique, int]:
+        """Return a clique that was named, and the number of its buffers."""
+        walls, *buffers = self._named[number]
+        return self._state.clique_of(buffers[:walls], buffers[walls:]), len(buffers)
 
     def _lift(self, numbers: list[int]) -> None:
         clique, first, *buffers = self._at_least(numbers, 3)
@@ -110,20 +125,24 @@ class Replay:
 
     def _keep(self, numbers: list[int]) -> None:
         """Open a branch whose refutation is remembered."""
-        state = self._state
+        state, block = self._state, self._placeable(numbers)
         if self._settled is None:
             self._settled = frozenset(state.placed)
         self._reader.hold(len(state.low))
-        held = (c for c, holds in state.holds.items() if any(hold.by not in self._settled for hold in holds))
-        lesson = _Lesson(dict(state.low), frozenset(held), set())
+        flags = len(state.blocks.size)
+        lesson = _Lesson(array("q", state.low.values()), bytearray(flags), bytearray(flags))
+        for each, holds in state.holds.items():
+            lesson.held[each] = any(hold.by not in self._settled for hold in holds)
         self._open.append(lesson)
-        self._branch(numbers, lesson)
+        self._begin(block, numbers[0], lesson)
 
-    def _branch(self, numbers: list[int], lesson: _Lesson | None = None) -> None:
-        block = self._placeable(numbers)
+    def _branch(self, numbers: list[int]) -> None:
+        self._begin(self._placeable(numbers), numbers[0])
+
+    def _begin(self, block: int, buffer: int, lesson: _Lesson | None = None) -> None:
         alternative = self._state.alternative(block)
         if alternative is None:
-            raise Refused(f"buffer {numbers[0]} can begin nowhere else")
+            raise Refused(f"buffer {buffer} can begin nowhere else")
         if self._settled is None:
             self._settled = frozenset(self._state.placed)
         self._look_at((block,))
@@ -162,7 +181,8 @@ class Replay:
         state = self._state
         if not 0 <= number < len(self._lessons):
             raise Refused(f"nothing is kept yet as number {number}")
-        lesson = self._lessons[number]
+        row = self._lessons[number]
+        lesson = dict(zip(row[::2], row[1::2], strict=True))
         self._spend(len(lesson))
         free = next((c for c, low in lesson.items() if c in state.placed or state.low[c] < low), None)
         if free is not None:
@@ -172,16 +192,20 @@ class Replay:
     def _look_at(self, blocks: Iterable[int]) -> None:
         """Record for all remembered open branches that the refutation rests on these blocks."""
         if self._open:
-            self._open[-1].looked_at.update(blocks)
+            flags = self._open[-1].looked_at
+            for block in blocks:
+                flags[block] = True
 
     def _learn(self) -> None:
         """Keep the lessons of the branches whose second sides end here."""
         while self._open and self._open[-1].depth == len(self._branches):
             lesson = self._open.pop()
-            if not lesson.held.isdisjoint(lesson.looked_at):
+            if any(map(and_, lesson.held, lesson.looked_at)):
                 raise Refused("the lesson rests on blocks that are placed elsewhere")
-            self._lessons.append({c: lesson.low[c] for c in lesson.looked_at if c in lesson.low})
-            self._look_at(lesson.looked_at)
+            looked_at = lesson.looked_at
+            known = zip(self._state.low, lesson.low)  # noqa: B905 - some became known later
+            self._lessons.add(each for block, low in known if looked_at[block] for each in (block, low))
+            self._look_at(block for block, flag in enumerate(looked_at) if flag)
 
     def _placeable(self, numbers: list[int]) -> int:
         """Return the block of the named buffer, which can be placed."""
@@ -197,7 +221,7 @@ class Replay:
         return block
 
     def _clique(self, number: int) -> Clique:
-        if not 0 <= number < len(self._cliques):
+        if not 0 <= number < len(self._named):
             raise Refused(f"there is no clique {number} yet")
         return self._cliques[number]
 
@@ -215,6 +239,8 @@ class Replay:
         self._state.blocks.looks += looks + 1
         tick(VERIFYING, looks + 1)
         self._reader.require_work(self._state.work)
+        if self._state.kept > MOST_BYTES:
+            raise Refused(f"what the open branches changed takes more than {MOST_BYTES} bytes")
 
 
 def named_clique(blocks: Blocks, buffers: list[int], spend: Callable[[int], None]) -> list[int]:

@@ -6,6 +6,7 @@ placed". Each rule turns the sentence into others from which it follows; docs/pr
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import NamedTuple
@@ -13,6 +14,12 @@ from typing import NamedTuple
 from ...facts.intervals import merged
 from .blocks import Blocks
 from .reading import Refused
+
+FAR = (1 << 63) - 1
+"""Least starts are no higher: no block can begin so far."""
+BYTES_OF_A_CHANGE = 20
+BYTES_OF_A_POINTER = 8
+BYTES_OF_A_HOLD = 136
 
 
 class Member(NamedTuple):
@@ -49,6 +56,15 @@ class Hold(NamedTuple):
     by: int
 
 
+class _Mark(NamedTuple):
+    """The numbers of changes, of placed blocks and of bytes at a mark, and a flag for each block that has changed since."""
+
+    changed: int
+    placed: int
+    kept: int
+    flags: bytearray
+
+
 class State:
     """The least starts and the placed blocks; changes can be undone to a mark."""
 
@@ -59,7 +75,14 @@ class State:
         self.placed: set[int] = set()
         self.holds: dict[int, tuple[Hold, ...]] = {}
         """By block: the starts above its least one that placed blocks deny to it."""
-        self._marks: list[dict[int, tuple[int, bool, tuple[Hold, ...]]]] = []
+        self.kept = 0
+        """About the bytes of what can be undone, and of the holds that placed blocks made."""
+        self._marks: list[_Mark] = []
+        self._changed, self._lows = array("i"), array("q")
+        """What can be undone, in order: blocks, their least starts before, and in `_holds` their holds before."""
+        self._holds: list[tuple[Hold, ...]] = []
+        self._placed: list[int] = []
+        """Blocks that were placed since the first mark, in order."""
 
     @property
     def work(self) -> int:
@@ -68,32 +91,48 @@ class State:
 
     def mark(self) -> None:
         """Mark the current state."""
-        self._marks.append({})
+        self._marks.append(_Mark(len(self._changed), len(self._placed), self.kept, bytearray(len(self.blocks.size))))
 
     def undo(self) -> None:
         """Return to the latest mark, and forget it."""
-        for block, (low, was_placed, holds) in self._marks.pop().items():
-            self.low[block], self.holds[block] = low, holds
-            if not was_placed:
-                self.placed.discard(block)
+        changed, placed, self.kept, _ = self._marks.pop()
+        for at in range(changed, len(self._changed)):
+            block = self._changed[at]
+            self.low[block], self.holds[block] = self._lows[at], self._holds[at]
+        del self._changed[changed:], self._lows[changed:], self._holds[changed:]
+        self.placed.difference_update(self._placed[placed:])
+        del self._placed[placed:]
 
     def _before_change(self, block: int) -> None:
-        if self._marks and block not in self._marks[-1]:
-            self._marks[-1][block] = (self.low[block], block in self.placed, self.holds[block])
+        if self._marks and not self._marks[-1].flags[block]:
+            self._marks[-1].flags[block] = True
+            self._changed.append(block)
+            self._lows.append(self.low[block])
+            self._holds.append(self.holds[block])
+            self.kept += BYTES_OF_A_CHANGE + BYTES_OF_A_POINTER * len(self.holds[block])
 
     def know(self, block: int) -> None:
         """Begin to examine a block."""
         if block not in self.low:
-            self.low[block], self.holds[block] = self.blocks.block(block).first, ()
+            self.low[block], self.holds[block] = min(self.blocks.block(block).first, FAR), ()
 
     def clique(self, buffers: Sequence[int]) -> Clique:
         """Return the clique of these buffers, of which no two may overlap, as the caller ensured."""
+        return self.clique_of(*self.walls_and_loose(buffers))
+
+    def walls_and_loose(self, buffers: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return those of these buffers that are placed, and the others; ones without bytes are left out. Begin to examine all."""
+        block_of = self.blocks.block_of
+        named = [b for b in buffers if self.blocks.size[b]]
+        for b in named:
+            self.know(block_of[b])
+        return [b for b in named if block_of[b] in self.placed], [b for b in named if block_of[b] not in self.placed]
+
+    def clique_of(self, placed: Sequence[int], others: Sequence[int]) -> Clique:
+        """Return the clique of buffers that were placed when it was named, and others; it is the same whatever has happened since."""
         blocks = self.blocks
-        named = [(b, blocks.block_of[b]) for b in buffers if blocks.size[b]]
-        for _, block in named:
-            self.know(block)
-        walls = tuple(Member(b, g, blocks.low[b], blocks.size[b], 0) for b, g in named if g in self.placed)
-        loose = [(b, g) for b, g in named if g not in self.placed]
+        walls = tuple(Member(b, blocks.block_of[b], blocks.low[b], blocks.size[b], 0) for b in placed)
+        loose = [(b, blocks.block_of[b]) for b in others]
         grain = residue = 0
         for b, g in loose:
             rule = blocks.block(g).rule
@@ -157,7 +196,7 @@ class State:
     def raise_to(self, block: int, least: int) -> None:
         """Make the block begin at `least` or higher."""
         self._before_change(block)
-        low = self.low[block] = self.clear(block, least)
+        low = self.low[block] = min(self.clear(block, least), FAR)
         if self.holds[block]:
             self.holds[block] = tuple(hold for hold in self.holds[block] if hold.end > low)
 
@@ -178,6 +217,8 @@ class State:
             raise Refused(f"block {block} is placed already, or has nowhere to be")
         self._before_change(block)
         self.placed.add(block)
+        if self._marks:
+            self._placed.append(block)
         self.blocks.looks += len(self.blocks.distances(block))
         at, touched = self.low[block], []
         for other, ranges in self.blocks.distances(block).items():
@@ -187,8 +228,10 @@ class State:
                 holds = tuple(Hold(at + a, at + b, block) for a, b in ranges if at + b > low)
                 if holds:
                     self._before_change(other)
+                    before = len(self.holds[other])
                     self.holds[other] += holds
                     self.raise_to(other, low)
+                    self.kept += BYTES_OF_A_HOLD * max(len(self.holds[other]) - before, 0)
                     touched.append(other)
         return touched
 

@@ -197,7 +197,7 @@ class Endless(RawIOBase):
 def test_endless_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_LINES", 3_000)
     monkeypatch.setattr(reading, "MOST_LINE_BYTES", 1 << 16)
-    monkeypatch.setattr(reading, "MOST_MEMBERS", 1_000)
+    monkeypatch.setattr(reading, "MOST_MEMBERS", 3_500)
     head = proof_of(THREE, 7)
     assert objection(THREE, BufferedReader(Endless(head, b"0" * 4096))) == (4, "the line is too long")
     assert "cliques" in objection(THREE, BufferedReader(Endless(head, b"t 2\n" * 1024)))[1]
