@@ -231,9 +231,8 @@ def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
         return True
     for block, least in low.items():
         start = blocks.start(blocks.block(block), least)
-        while any(
-            a <= start - at < b for other, at in placed.items() for a, b in blocks.distances(other).get(block, ())
-        ):
+        apart = {other: dict(blocks.distances(other).items()).get(block, ()) for other in placed}
+        while any(a <= start - at < b for other, at in placed.items() for a, b in apart[other]):
             start = blocks.start(blocks.block(block), start + 1)
         rest = {each: its for each, its in low.items() if each != block}
         if start <= blocks.block(block).last and fits(blocks, rest, {**placed, block: start}):
@@ -255,7 +254,7 @@ def test_each_remembered_fact_is_true_by_itself() -> None:
             reader.next()
         replayed = Replay(reader, Blocks(problem, proof.height))
         replayed.refute()
-        for lesson in replayed._lessons:
+        for lesson in map(replayed.lesson, range(len(replayed._lessons))):
             if len(lesson) <= 6:
                 kept += 1
                 assert not fits(Blocks(problem, proof.height), lesson, {}), (seed, lesson)

@@ -181,13 +181,17 @@ class Replay:
         state = self._state
         if not 0 <= number < len(self._lessons):
             raise Refused(f"nothing is kept yet as number {number}")
-        row = self._lessons[number]
-        lesson = dict(zip(row[::2], row[1::2], strict=True))
+        lesson = self.lesson(number)
         self._spend(len(lesson))
         free = next((c for c, low in lesson.items() if c in state.placed or state.low[c] < low), None)
         if free is not None:
             raise Refused(f"buffer {free} can start lower here than in what was kept as number {number}")
         self._look_at(lesson)
+
+    def lesson(self, number: int) -> dict[int, int]:
+        """Return what is kept as this number: blocks that cannot all start at these starts or higher."""
+        row = self._lessons[number]
+        return dict(zip(row[::2], row[1::2], strict=True))
 
     def _look_at(self, blocks: Iterable[int]) -> None:
         """Record for all remembered open branches that the refutation rests on these blocks."""
