@@ -12,7 +12,7 @@ from ...checks.report import bad_input, quoted
 from ...model.columns import FEW, StepColumns
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
-from ...model.problem import BufferId
+from ...model.problem import BufferId, Interval
 from ...model.texts import GatheredTexts
 from ..columns import Memory, ids_of, name_of
 from ..operators import OperatorKind, TensorKind
@@ -86,6 +86,8 @@ class _Running:
         self._handed: dict[BufferId, Handed] = {}
         self._frames: list[Begun] = []
         """The transfers begun by each function that runs at the moment, the entry's first."""
+        self._throughout: dict[BufferId, list[Interval]] = {}
+        """What is needed throughout some loops, whatever happens to it there."""
         self._namesakes: dict[BufferId, list[BufferId]] = {}
         """The mutable inputs that stand for the same state at the moment."""
         self._shared = {*ids_of(program.tensors)}
@@ -103,7 +105,10 @@ class _Running:
             if tensor.kind is TensorKind.MUTABLE and id_ not in flow.elsewhere:
                 flow.lives.append(Life(((0, whole.end),)))
             else:
-                flow.lives.append(life_of(whole, events))
+                life = life_of(whole, events)
+                for loop in self._throughout.get(id_, ()):
+                    life = life.and_throughout(*loop)
+                flow.lives.append(life)
             flow.writes.append(tuple(event.tick for event in events if event.is_written))
         return flow
 
@@ -182,22 +187,26 @@ class _Running:
 
     def _read_sides_of(self, result: BufferId) -> None:
         """Note that earlier transfers to the result, which another overwrites, need their sides until now."""
-        name: BufferId | None = result
-        while name is not None:
+        for name in self._names(result):
             for begun in self._frames:
                 self._read(begun.sides(name))
-            handed = self._handed.get(name)
-            name = None if handed is None else handed.to
 
-    def _run(self, run: Run, inside: list[Region], begun: Begun, *, is_certain: bool = True) -> None:
-        """Run its function. Transfers that this began go on in the caller."""
+    def _names(self, id_: BufferId) -> Iterator[BufferId]:
+        """Yield it, and what it stands for."""
+        yield id_
+        while id_ in self._handed:
+            id_ = self._handed[id_].to
+            yield id_
+
+    def _run(self, run: Run, inside: list[Region], begun: Begun, *, is_certain: bool = True) -> list[BufferId]:
+        """Run its function. Transfers that this began go on in the caller; return what they need."""
         before = len(self._events)
         self._uses.hand_over(len(run.handed) + len(run.read_only))
         self._handed.update(run.handed)
         mutable = [id_ for id_, _ in run.handed if self._flow.tensors[id_].kind is TensorKind.MUTABLE]
         for id_ in mutable:
             self._namesakes.setdefault(self._stands_for(id_), []).append(id_)
-        self._go_on(self._function(run.function, inside), dict(run.handed), begun, is_certain=is_certain)
+        needed = self._go_on(self._function(run.function, inside), dict(run.handed), begun, is_certain=is_certain)
         self._steps(run.given_back)
         for id_ in mutable:
             self._namesakes[self._stands_for(id_)].remove(id_)
@@ -205,25 +214,31 @@ class _Running:
             del self._handed[id_]
         if run.read_only:
             self._refuse_written(run, before)
+        return needed
 
-    def _go_on(self, inner: Begun, handed: Mapping[BufferId, Handed], begun: Begun, *, is_certain: bool) -> None:
-        """Let a function's unawaited transfers go on in its caller, by the caller's names."""
+    def _go_on(
+        self, inner: Begun, handed: Mapping[BufferId, Handed], begun: Begun, *, is_certain: bool
+    ) -> list[BufferId]:
+        """Let a function's unawaited transfers go on in its caller, and return what they need, by the caller's names."""
 
         def named(id_: BufferId) -> BufferId:
             return handed[id_].to if id_ in handed else id_
 
+        all_needed: list[BufferId] = []
         for transfer in inner:
             self._uses.hand_over(len(transfer.results) + len(transfer.needed))
             first, *views = map(named, transfer.results)
-            begun.begin(first, map(named, transfer.needed), is_certain=is_certain)
+            needed = [*map(named, transfer.needed)]
+            begun.begin(first, needed, is_certain=is_certain)
             for view in views:
                 begun.look_at(first, view)
+            all_needed += needed
+        return all_needed
 
     def _stands_for(self, id_: BufferId) -> BufferId:
         """Return what was handed over under this name, in the end."""
-        while id_ in self._handed:
-            id_ = self._handed[id_].to
-        return id_
+        *_, last = self._names(id_)
+        return last
 
     def _refuse_written(self, run: Run, before: int) -> None:
         written = self._events.written_since(before)
@@ -249,15 +264,19 @@ class _Running:
 
     def _cycle(self, cycle: Cycle, inside: list[Region], begun: Begun) -> None:
         question, turn = Part(self._now), Part(0)
+        needed: list[BufferId] = []
         if cycle.question is not None and cycle.test is not None:
-            self._run(cycle.question, question.inside, begun)
+            needed += self._run(cycle.question, question.inside, begun)
             self._steps((cycle.test,))
         question.end = turn.start = self._now
-        self._run(cycle.turn, turn.inside, begun, is_certain=False)
+        needed += self._run(cycle.turn, turn.inside, begun, is_certain=False)
         self._steps(cycle.again)
         turn.end = self._now
         if question.start < turn.end:
             inside.append(Region(True, [question, turn]))
+        for id_ in needed:  # transfers of one turn go on in the next
+            for name in self._names(id_):
+                self._throughout.setdefault(name, []).append((question.start, turn.end))
 
     def _compute(self, operator: Compute) -> None:
         self._read(operator.inputs)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
+from ...facts.intervals import merged
 from ...model.deadline import PREPARING, tick
 from ...model.problem import Interval
 
@@ -90,6 +91,11 @@ class Life(NamedTuple):
         at = bisect_left(self.ends, tick)
         return self.is_needed_at(tick) and self.ends[at : at + 1] != (tick,)
 
+    def and_throughout(self, start: int, end: int) -> Life:
+        """Return the life of what is needed from `start` until `end`, too."""
+        spans = merged((*self.spans, (start, end)))
+        return Life(spans, tuple(tick for tick in self.ends if not start <= tick < end))
+
     def meets(self, other: Life, but_for: Sequence[int] = ()) -> bool:
         """True if both are needed at some tick that is not in `but_for`, which is in order."""
         i = j = 0
@@ -123,13 +129,7 @@ class _Walk:
 
     def life(self, whole: Part) -> Life:
         self._part(whole, False, True)
-        merged: list[Interval] = []
-        for start, end in sorted(self._spans):
-            if merged and merged[-1][1] == start:
-                merged[-1] = (merged[-1][0], end)
-            else:
-                merged.append((start, end))
-        return Life(tuple(merged), tuple(sorted(self._ends)))
+        return Life(merged(self._spans), tuple(sorted(self._ends)))
 
     def _part(self, part: Part, needed: bool, is_last_pass: bool) -> bool:
         """Return whether it is needed before the part, given whether it is afterwards. The last pass records its spans."""

@@ -111,3 +111,23 @@ def test_a_transfer_that_nobody_awaits_goes_on_in_both_arms_of_a_branch_after_it
     assert found["start/t"] == ((0, 8),)
     assert found["left/u"] == ((3, 5),)
     assert found["right/u"] == ((5, 7),)
+
+
+def test_a_transfer_of_a_turn_needs_both_sides_in_the_next_one_too() -> None:
+    """What the turn computes before the transfer must not lie over what the last turn's transfer still reads."""
+    found = lives(
+        function("main", [], [step("loop", "", "", "body", condition="cond")]),
+        function(
+            "body",
+            ["u", "t", "y", "z"],
+            [
+                step("compute", "", "u"),
+                step("compute", "u", "t"),
+                step("idma_store", "t", "y"),
+                step("compute", "", "z"),
+            ],
+        ),
+        function("cond", ["q"], [step("compute", "", "q")], ["q"]),
+    )
+    assert found["body/u"] == ((2, 4),)
+    assert found["body/t"] == found["body/y"] == ((0, 7),)
