@@ -235,7 +235,8 @@ def refusal_of(error: Exception) -> Refusal:
             text = f"the process that worked on this is gone: {error}"
             return Refusal(503, HttpCode.WORKER_DIED, text, headers={"Retry-After": "5"})
         case _:
-            return Refusal(500, HttpCode.INTERNAL, "a fault in memplan; it has been logged")
+            text = "a fault in memplan; it has been logged"
+            return Refusal(500, HttpCode.INTERNAL, text, headers={"Connection": "close"})  # what raises is cut off
 
 
 def answer(refusal: Refusal) -> Response:

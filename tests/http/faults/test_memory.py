@@ -97,6 +97,7 @@ def test_a_fault_is_answered_like_any_refusal(
     assert answer.headers["content-type"] == "application/problem+json"
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")
     assert "secret" not in answer.text
+    assert answer.headers["connection"] == "close", "a client that sends more on this connection gets no answer"
 
 
 WARM, COUNTED = 3, 12
