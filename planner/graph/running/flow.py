@@ -159,8 +159,7 @@ class _Running:
                 case Compute():
                     self._compute(node)
                 case Step():
-                    self._transfers(node, begun)
-                    self._steps((node,))
+                    self._transfer(node, begun)
                 case Run():
                     self._run(node, inside, begun)
                 case Fork():
@@ -173,23 +172,32 @@ class _Running:
         self._frames.pop()
         return begun
 
-    def _transfers(self, step: Step, begun: Begun) -> None:
-        if step.kind not in _TRANSFERS and not begun:
-            return
+    def _transfer(self, step: Step, begun: Begun) -> None:
+        """Note a step, which may begin a transfer, look at its result, or wait for it."""
         operator = step.operator
         if operator.kind in _TRANSFERS:
             self._read_sides_of(operator.outputs[0])
-            begun.begin(operator.outputs[0], (*operator.inputs, *operator.outputs))
-        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun:
-            begun.look_at(operator.inputs[0], operator.outputs[0])
         elif operator.kind is OperatorKind.IDMA_WAIT and operator.inputs[0] in begun:
             self._read(begun.end(operator.inputs[0]))
+        self._steps((step,))
+        if operator.kind in _TRANSFERS:
+            begun.begin(operator.outputs[0], self._with_sources((*operator.inputs, *operator.outputs)))
+        elif operator.kind is OperatorKind.VIEW and operator.inputs[0] in begun:
+            begun.look_at(operator.inputs[0], operator.outputs[0])
 
     def _read_sides_of(self, result: BufferId) -> None:
         """Note that earlier transfers to the result, which another overwrites, need their sides until now."""
         for name in self._names(result):
             for begun in self._frames:
                 self._read(begun.sides(name))
+
+    def _with_sources(self, ids: Iterable[BufferId]) -> Iterator[BufferId]:
+        """Yield these, and what views among them show that lies elsewhere."""
+        for id_ in ids:
+            yield id_
+            while id_ in self._looked_through:
+                id_ = self._looked_through[id_]
+                yield id_
 
     def _names(self, id_: BufferId) -> Iterator[BufferId]:
         """Yield it, and what it stands for."""
@@ -228,7 +236,7 @@ class _Running:
         for transfer in inner:
             self._uses.hand_over(len(transfer.results) + len(transfer.needed))
             first, *views = map(named, transfer.results)
-            needed = [*map(named, transfer.needed)]
+            needed = [*self._with_sources(map(named, transfer.needed))]
             begun.begin(first, needed, is_certain=is_certain)
             for view in views:
                 begun.look_at(first, view)
@@ -322,6 +330,8 @@ class _Running:
         """Note the event for the tensor, and for what the tensor stands for."""
         while True:
             tick(PREPARING)
+            if is_written and self._events.has(id_) and any(begun.needs(id_) for begun in self._frames):
+                is_read = True  # until now by a transfer
             self._events.note(id_, at, is_read=is_read, is_written=is_written)
             handed = self._handed.get(id_)
             if handed is not None:

@@ -21,10 +21,12 @@ class Transfer:
 class Begun:
     """Transfers by their results and views of these."""
 
-    __slots__ = ("_of",)
+    __slots__ = ("_needs", "_of")
 
     def __init__(self) -> None:
         self._of: dict[BufferId, Transfer] = {}
+        self._needs: dict[BufferId, int] = {}
+        """The number of transfers that need it, where there is any."""
 
     def __contains__(self, result: BufferId) -> bool:
         return result in self._of
@@ -40,19 +42,23 @@ class Begun:
         transfer = self._of.get(result)
         if transfer is None or is_certain:
             if transfer is not None:
-                del transfer.results[result]
+                self._leave(transfer, result)
             transfer = self._of[result] = Transfer()
-        transfer.needed.update(dict.fromkeys(needed))
+        self._need(transfer, needed)
         transfer.results[result] = None
 
     def look_at(self, result: BufferId, view: BufferId) -> None:
         """Let this be a view of the result."""
         transfer, before = self._of[result], self._of.get(view)
         if before is not None and before is not transfer:
-            transfer.needed.update(before.needed)
-            del before.results[view]
+            self._need(transfer, before.needed)
+            self._leave(before, view)
         self._of[view] = transfer
         transfer.results[view] = None
+
+    def needs(self, id_: BufferId) -> bool:
+        """True if any transfer needs it."""
+        return id_ in self._needs
 
     def sides(self, result: BufferId) -> Iterable[BufferId]:
         """Return what the transfers to the result need."""
@@ -61,6 +67,22 @@ class Begun:
     def end(self, result: BufferId) -> Iterable[BufferId]:
         """Forget the transfers to the result, and return what they needed."""
         transfer = self._of[result]
-        for each in transfer.results:
+        for each in (*transfer.results,):
             del self._of[each]
+            self._leave(transfer, each)
         return transfer.needed
+
+    def _need(self, transfer: Transfer, ids: Iterable[BufferId]) -> None:
+        for id_ in ids:
+            if id_ not in transfer.needed:
+                transfer.needed[id_] = None
+                self._needs[id_] = self._needs.get(id_, 0) + 1
+
+    def _leave(self, transfer: Transfer, result: BufferId) -> None:
+        """Take the result from the transfer, which is over when it has none."""
+        del transfer.results[result]
+        if not transfer.results:
+            for id_ in transfer.needed:
+                self._needs[id_] -= 1
+                if not self._needs[id_]:
+                    del self._needs[id_]
