@@ -237,7 +237,7 @@ class _Running:
             self._uses.hand_over(len(transfer.results) + len(transfer.needed))
             first, *views = map(named, transfer.results)
             needed = [*self._with_sources(map(named, transfer.needed))]
-            begun.begin(first, needed, is_certain=is_certain)
+            begun.begin(first, needed, is_certain=is_certain and transfer.is_certain)
             for view in views:
                 begun.look_at(first, view)
             all_needed += needed

@@ -12,6 +12,8 @@ from ...model.problem import BufferId
 class Transfer:
     """One transfer; where branches and loops may have begun others to the same result, all of them."""
 
+    is_certain: bool
+    """False if only branches and loops may have begun it."""
     needed: dict[BufferId, None] = field(default_factory=dict)
     """Its sides, in order."""
     results: dict[BufferId, None] = field(default_factory=dict)
@@ -43,7 +45,7 @@ class Begun:
         if transfer is None or is_certain:
             if transfer is not None:
                 self._leave(transfer, result)
-            transfer = self._of[result] = Transfer()
+            transfer = self._of[result] = Transfer(is_certain)
         self._need(transfer, needed)
         transfer.results[result] = None
 

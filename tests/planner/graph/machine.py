@@ -23,6 +23,8 @@ K = OperatorKind
 
 
 Location: TypeAlias = tuple[str, int]
+Cells: TypeAlias = list[tuple[Location, tuple[int, int]]]
+"""Bytes by place: a token for the element, and the number of the byte in it."""
 
 
 @dataclass
@@ -34,6 +36,8 @@ class Slot:
     """Bytes of an element."""
     at: Location
     home: BufferId | None = None
+    shown: tuple[BufferId | None, ...] = ()
+    """The homes of what a view shows, if it is one."""
 
 
 Value: TypeAlias = "Slot | list[Value]"
@@ -79,7 +83,7 @@ class Machine:
             value = np.array([next(self.tokens) for _ in range(count)], dtype=np.int64).reshape(tensor.shape)
         return Slot(value, tensor.element_bits // 8, at)
 
-    def cells(self, slot: Slot) -> list[tuple[Location, tuple[int, int]]]:
+    def cells(self, slot: Slot) -> Cells:
         space, at = slot.at
         return [
             ((space, at + i * slot.width + byte), (token, byte))
@@ -87,8 +91,12 @@ class Machine:
             for byte in range(slot.width)
         ]
 
+    def put(self, cells: Cells, owner: object) -> None:
+        """Write bytes that belong to a tensor or a workspace."""
+        self.bytes.update(cells)
+
     def write(self, slot: Slot) -> None:
-        self.bytes.update(self.cells(slot))
+        self.put(self.cells(slot), slot.home)
 
     def check(self, value: Value, what: object) -> None:
         if isinstance(value, list):
@@ -230,6 +238,8 @@ class Machine:
         self.check(source, "a view's source")
         if result.home in self.seen_through:
             result.at = source.at
+        if result.at == source.at:
+            result.shown = (*source.shown, source.home)
         self.move(source, result)
 
     def compute(
@@ -243,8 +253,9 @@ class Machine:
         is_applied = (function.name, index) in self.applied
         if operator.kind is K.COMPUTE:
             for j, workspace in enumerate(operator.workspaces):
-                space, at = self.places[self.made(function, index, operator, f"workspace{j}")]
-                self.bytes.update({(space, at + i): (-1, i) for i in range(workspace.size)})
+                name = self.made(function, index, operator, f"workspace{j}")
+                space, at = self.places[name]
+                self.put([((space, at + i), (-1, i)) for i in range(workspace.size)], name)
             for each in sources:
                 self.check(each, "an input beside a workspace")
             result.value = np.array([next(self.tokens) for _ in range(result.value.size)]).reshape(result.value.shape)
@@ -259,7 +270,7 @@ class Machine:
                     assert all(self.bytes.get(place) == content for place, content in read), (
                         "overwritten before it was read"
                     )
-                self.bytes.update(after[at : at + result.width])
+                self.put(after[at : at + result.width], result.home)
             assert not is_applied or sources[0].at == result.at
         elif operator.kind is K.VIEW:
             self.look(sources[0], result)
@@ -329,7 +340,7 @@ class Machine:
     def lent(self, body: Function, own: dict[BufferId, Tensor], given: list[Value]) -> list[Value]:
         """Return a body's arguments, with new slots for those it only reads, as the given slots may change."""
         return [
-            Slot(each.value, each.width, each.at)
+            Slot(each.value, each.width, each.at, each.home)
             if isinstance(each, Slot) and own[id_].kind is TensorKind.INPUT
             else each
             for id_, each in zip(body.inputs, given, strict=True)
