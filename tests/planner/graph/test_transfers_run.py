@@ -18,7 +18,7 @@ from tests.planner.graph.machine import Cells, Location, Machine, Slot, Value
 from tests.small.strategies import NIGHTLY
 
 K = OperatorKind
-RUNS = 10000 if NIGHTLY else 500
+RUNS = 10000 if NIGHTLY else 300
 LIKE_VIEWS = (K.VIEW, K.COPY, K.IN_PLACE)
 
 
