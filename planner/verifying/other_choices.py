@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 from math import prod
@@ -121,16 +121,21 @@ def _is_allowed(variants: Variants, choice: Choice) -> bool:
 
 def check_other_choices(problem: Problem, plan: Plan, points: SimplePoints) -> Iterator[VerifyFinding]:
     """Return claims about all choices that a simple plan of one refutes."""
+    if plan.choice is not None and plan.objective.value is not None:
+        yield from refuted_by_choices(plan, points.about(choice_of(problem, plan)))
+
+
+def refuted_by_choices(plan: Plan, tried: Collection[SimplePoint]) -> Iterator[VerifyFinding]:
+    """Return claims about all choices that one of these refutes; their values are of the plan's first term."""
     choice, value = plan.choice, plan.objective.value
     if choice is None or value is None:
         return
-    tried = points.about(choice_of(problem, plan))
     allowed = [each for each in tried if choice.most_cost is None or each.cost <= choice.most_cost]
     most = choice.most_cost if choice.goal is ChoiceGoal.SIZE else choice.cost
     of_no_more_cost = [each for each in allowed if most is None or each.cost <= most]
     least = min(of_no_more_cost, key=lambda each: each.value, default=None)
     if least is not None and plan.objective.bound is not None and plan.objective.bound > least.value:
-        yield _beaten(f"the bound of {problem.terms[0]} is {plan.objective.bound}", least)
+        yield _beaten(f"the bound of {plan.objective.terms[0].name} is {plan.objective.bound}", least)
     least = min(of_no_more_cost, key=lambda each: each.peak, default=None)
     if least is not None and plan.bound > least.peak:
         yield _beaten(f"the bound is {plan.bound}", least)

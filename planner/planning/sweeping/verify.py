@@ -14,7 +14,8 @@ from ...model.plan import ChoiceGoal, Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.objective import term_value
 from ...verifying.verify import verify
-from .answer import Sweep, SweepPoint, proven
+from .answer import SmallestCapacity, Sweep, SweepPoint, proven
+from .contradictions import Shown, contradictions, named, shown_by
 from .what_fits import with_what_fits
 
 
@@ -30,7 +31,11 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     largest = {name: max(point.capacity[name] for point in found.points) for name in swept}
     if check(_sized(problem, largest)):
         return ("the problem makes no sense with the largest sizes",)
+    shown: list[Shown] = []
     of_smallest = list(_of_smallest(problem, found))
+    smallest = None if of_smallest else found.smallest
+    if smallest is not None and smallest.plan.status.has_plan:
+        shown.append(shown_by(problem, smallest.plan, "the smallest capacity"))
     wrong = list(of_smallest)
     if found.chooses != (problem.variants is not None):
         wrong.append("the sweep and the problem do not agree on whether there is something to choose")
@@ -42,15 +47,15 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
         wrong.append("its plans and the sweep do not agree on the greatest cost")
     proven = _proven_impossible(problem, found)
     for point in found.points:
-        where = ", ".join(f"{name}={size}" for name, size in point.capacity.items())
-        wrong += [f"{where}: {text}" for text in _of_point(_sized(problem, point.capacity), point)]
-        if point.plan is None and point.status is PlanStatus.INFEASIBLE:
-            by_smallest = not of_smallest and _is_too_small(point, found)
-            if not by_smallest and not any(_holds(other, point) for other in proven):
-                wrong.append(f"{where}: nothing proves that it is too small")
+        where = named(point.capacity)
+        wrong += [f"{where}: {text}" for text in _of_point(_sized(problem, point.capacity), point, shown)]
+        is_derived = point.plan is None and point.status is PlanStatus.INFEASIBLE and not _is_too_small(point, smallest)
+        if is_derived and not any(_holds(other, point) for other in proven):
+            wrong.append(f"{where}: nothing proves that it is too small")
     if found.reproducible and not all(plan.reproducible for plan in plans):
         wrong.append("the sweep calls itself reproducible, but a plan of it is not")
     wrong += _of_order(found)
+    wrong += contradictions(problem, found, smallest, shown)
     return tuple(wrong)
 
 
@@ -58,9 +63,8 @@ def _holds(larger: SweepPoint, smaller: SweepPoint) -> bool:
     return all(larger.capacity[name] >= size for name, size in smaller.capacity.items())
 
 
-def _is_too_small(point: SweepPoint, found: Sweep) -> bool:
+def _is_too_small(point: SweepPoint, least: SmallestCapacity | None) -> bool:
     """True if the proof of the smallest capacity, which is checked elsewhere, says so."""
-    least = found.smallest
     if least is None:
         return False
     return least.plan.status is PlanStatus.INFEASIBLE or point.capacity[least.pool] < least.bound
@@ -114,7 +118,8 @@ def _is_choosable(problem: Problem, point: SweepPoint) -> bool:
     return with_what_fits(_sized(problem, point.capacity)) is not None
 
 
-def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:
+def _of_point(problem: Problem, point: SweepPoint, shown: list[Shown]) -> Iterator[str]:
+    """Return what is wrong with the point; what its plan shows, if that may be trusted, is added."""
     plan = point.plan
     proved = () if plan is None or plan.status is PlanStatus.INFEASIBLE else proven(plan)
     if point.bound != proved:
@@ -133,39 +138,30 @@ def _of_point(problem: Problem, point: SweepPoint) -> Iterator[str]:
         yield f"it is {point.status}, its plan {plan.status}"
     if findings or not plan.status.has_plan:
         return
-    yield from _of_figures(problem, point, plan)
+    shown.append(shown_by(problem, plan, named(point.capacity)))
+    yield from _of_figures(problem, point, plan, shown[-1])
 
 
-def _of_figures(problem: Problem, point: SweepPoint, plan: Plan) -> Iterator[str]:
-    peaks = {pool.name: 0 for pool in problem.pools}
-    for place in plan.placements:
-        peaks[place.pool] = max(peaks[place.pool], place.offset + place.size)
-    if point.peaks != peaks:
-        yield f"the peaks are {peaks}, not {point.peaks}"
+def _of_figures(problem: Problem, point: SweepPoint, plan: Plan, shown: Shown) -> Iterator[str]:
+    if point.peaks != shown.peaks:
+        yield f"the peaks are {shown.peaks}, not {point.peaks}"
+    if point.value != shown.value:
+        yield f"the objective is {shown.value}, not {point.value}"
     chosen = as_chosen(problem, plan)
-    cost = () if plan.choice is None else (plan.choice.cost,)
-    values = (*cost, *(term_value(chosen, plan.placements, peaks, term) for term in problem.terms))
-    if point.value != values:
-        yield f"the objective is {values}, not {point.value}"
     for name, term, claimed in (
         ("accesses cost", Term.ACCESS_COST, point.access_cost),
         ("spilled bytes are", Term.SPILLED_BYTES, point.spilled_bytes),
     ):
-        value = term_value(chosen, plan.placements, peaks, term)
+        value = term_value(chosen, plan.placements, shown.peaks, term)
         if value != claimed:
             yield f"{name} {value}, not {claimed}"
 
 
 def _of_order(found: Sweep) -> Iterator[str]:
-    """Check that more memory is never worse, and never proven better than possible with less."""
+    """Check that more memory is never worse."""
     for point in found.points:
         for other in found.points:
-            if not _holds(other, point):
+            if point.value is None or not _holds(other, point):
                 continue
-            where = ", ".join(f"{name}={size}" for name, size in other.capacity.items())
-            if other.status is PlanStatus.INFEASIBLE and point.status.has_plan:
-                yield f"{where} is claimed to be too small, but there is a plan for less"
-            if point.value is not None and (other.value is None or (*other.value,) > (*point.value,)):
-                yield f"{where} has no plan as good as one for less"
-            if point.value is not None and (*other.bound,) > (*point.value,):
-                yield f"{where} is proven to need {other.bound}, but {point.value} can be had with less"
+            if other.value is None or (*other.value,) > (*point.value,):
+                yield f"{named(other.capacity)} has no plan as good as one for less"

@@ -68,7 +68,11 @@ def _about_the_run(problem: Problem, plan: Plan, has_plan: bool) -> Iterator[Ver
 def refuted(problem: Problem, plan: Plan, where: Sequence[Placement | None], placed: PlacedBuffers) -> Iterator[str]:
     """Return bounds and certificates that these placements, which keep every rule, refute."""
     peaks = peaks_of(problem, placed)
-    values = _values(problem, where, peaks)
+    yield from refuted_by(plan, peaks, _values(problem, where, peaks))
+
+
+def refuted_by(plan: Plan, peaks: Mapping[str, int], values: Mapping[Term, int]) -> Iterator[str]:
+    """Return bounds and certificates that another plan, which has these peaks and values, refutes."""
     yield from _refuted_bounds(plan, peaks, values)
     yield from _refuted_certificates(plan, peaks, values)
 
