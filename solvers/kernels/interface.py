@@ -115,14 +115,13 @@ class Kernels(Protocol):
         start: Ints | None,
         enough: int | None,
         threads: int,
-        work: int | None,
         report: Report,
-    ) -> tuple[Ints | None, int]:
-        """The best placement of each component over all passes: (offsets, or None if a component fits nowhere; work).
+    ) -> Ints | None:
+        """The best placement of each component over all passes; None if a component fits nowhere.
 
         A pass is an order and a fit, by name (fitting/orders.py). For each component the pass with the lowest peak wins; all peaks up to `enough`
         count as equal, and of equals the earlier pass wins. So the answer does not depend on the number or the speed of threads. A stop ends the
-        kernel, but a first placement is completed quickly. Only the Python kernel counts work and heeds its limit; native passes end long before it.
+        kernel, but a first placement is completed quickly. Passes are not counted as work: the native ones take hardly any time.
         """
 
     def greedy_orders(self) -> list[str]:

@@ -89,24 +89,22 @@ class _Passes:
         self.can_move = selected.origin is Origin.NATIVE
         """In Python moving takes longer than a pass."""
         self.work = 0
-        """The work so far."""
+        """The work of moving; passes are not counted."""
         self._has_made_up = False
 
     def make(self, passes: Sequence[tuple[str, str]]) -> None:
         """Make these passes, unless the known placement is good enough; each component keeps its best."""
         if self._is_over:
             return
-        best, work = self._kernels.greedy(
+        best = self._kernels.greedy(
             sections=self._known.instance.sections,
             columns=self._columns,
             passes=passes,
             start=self._known.offset,
             enough=self._known.enough,
             threads=self._task.limits.workers,
-            work=self._left,
             report=self._report,
         )
-        self.work += work
         if best is not None:
             self._known.offer(best)
 
@@ -116,10 +114,10 @@ class _Passes:
         if start is None or self._is_over:
             return
         enough, seed = self._known.enough or 0, self._task.seed % (1 << 64)
-        most = MOVING_WORK if self._left is None else min(MOVING_WORK, self._left)
+        limit = self._task.limits.work
+        most = MOVING_WORK if limit is None else min(MOVING_WORK, limit)
         sections = self._known.instance.sections
-        best, work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
-        self.work += work
+        best, self.work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
         self._known.offer(best)
 
     def mind_ceilings(self) -> None:
@@ -147,11 +145,6 @@ class _Passes:
         """Is the known placement good enough, or all there is time for? A first one is made however late it is."""
         known = self._known
         return known.is_good_enough() or (known.placement is not None and known.control.stopped() is not None)
-
-    @property
-    def _left(self) -> int | None:
-        limit = self._task.limits.work
-        return None if limit is None else max(limit - self.work, 0)
 
     def _report(self, offset: Ints | None) -> bool:
         if offset is not None:

@@ -24,9 +24,8 @@ def greedy(
     start: Ints | None,
     enough: int | None,
     threads: int,
-    work: int | None,
     report: Report,
-) -> tuple[Ints | None, int]:
+) -> Ints | None:
     """Runs pass after pass until all components end low enough, in one thread."""
     instance = instance_of(sections, columns)
     turns = [(_order(order), _fit(fit)) for order, fit in passes]
@@ -36,20 +35,17 @@ def greedy(
         demand(((start >= 0) & (start <= ADDRESS_LIMIT)).all(), "start offsets are addresses")
     near, measures = neighbours(instance), measure(instance)
     best = _Best(instance, start, enough)
-    done = 0
     for number, (order, fit) in enumerate(turns):
         # The first pass is always completed; it hurries if there is little time.
         must = number == 0 and start is None
-        done = number * near.work
-        spent = work is not None and done >= work
-        if best.is_settled() or ((spent or report(None)) and not must):
+        if best.is_settled() or (report(None) and not must):
             break
         found = place_components(
             instance, ordered(order, measures), near.fresh(), fit, best.component, lambda: report(None), finish=must
         )
         if found is not None and best.take(found) and best.placed.all():
             report(best.offset)
-    return (best.offset if best.placed.all() else None), done
+    return best.offset if best.placed.all() else None
 
 
 def greedy_orders() -> list[str]:

@@ -32,7 +32,7 @@ def instances() -> list[Instance]:
 def only(kernels: Kernels, instance: Instance, order: str, fit: str) -> list[int] | None:
     """Return the offsets that one pass alone finds, or None."""
     table = columns(instance)
-    found, _ = kernels.greedy(instance.sections, table, [(order, fit)], None, None, 1, None, lambda _: False)
+    found = kernels.greedy(instance.sections, table, [(order, fit)], None, None, 1, lambda _: False)
     return None if found is None else found.tolist()
 
 
@@ -79,7 +79,7 @@ def test_the_earlier_of_equally_good_passes_wins(kernels: Kernels) -> None:
     assert only(kernels, instance, "size", Fit.LOWEST) == [4, 0]
     turns = [("birth", "lowest"), ("size", "lowest")]
     for passes in (turns, turns[::-1]):
-        found, _ = kernels.greedy(3, columns(instance), passes, None, None, 2, None, lambda _: False)
+        found = kernels.greedy(3, columns(instance), passes, None, None, 2, lambda _: False)
         assert found is not None
         assert found.tolist() == only(kernels, instance, *passes[0])
 
@@ -93,7 +93,7 @@ def test_names_that_are_not_in_the_table_are_refused(kernels: Kernels) -> None:
     table, order = columns(instance), instance.part_block
     for passes in ([("shade", "lowest")], [("size", "tallest")], [("size", "lowest"), ("", "best")], []):
         with pytest.raises(BadKernelInput):
-            kernels.greedy(instance.sections, table, passes, None, None, 1, None, never)
+            kernels.greedy(instance.sections, table, passes, None, None, 1, never)
     with pytest.raises(BadKernelInput, match="shade"):
         kernels.greedy_order(instance.sections, table, "shade")
     with pytest.raises(BadKernelInput, match="tallest"):

@@ -241,9 +241,7 @@ def test_the_number_of_threads_changes_nothing(kernel: Kernels, count: int) -> N
     answers = []
     for threads in (1, 2, 5, 64):
         for enough in (None, 1, 900):
-            found, _ = kernel.greedy(
-                instance.sections, columns(instance), PASSES, None, enough, threads, None, lambda _: False
-            )
+            found = kernel.greedy(instance.sections, columns(instance), PASSES, None, enough, threads, lambda _: False)
             assert found is not None
             answers.append((enough, found.tolist()))
     for enough in (None, 1, 900):
@@ -285,7 +283,7 @@ def test_probed_passes_give_the_answer_of_whole_passes(kernel: Kernels, seed: in
             if int((placed + high)[here].max()) < int((best + high)[here].max()):
                 best[here] = placed[here]
     for threads in (1, 3):
-        found, _ = kernel.greedy(instance.sections, given, PASSES, None, None, threads, None, lambda _: False)
+        found = kernel.greedy(instance.sections, given, PASSES, None, None, threads, lambda _: False)
         assert found is not None
         assert found.tolist() == (best if best is None else best.tolist())
 
@@ -334,9 +332,7 @@ def test_other_threads_run_and_a_stop_is_heeded(kernel: Kernels) -> None:
 
     answer: list[Ints | None] = []
     worker = threading.Thread(
-        target=lambda: answer.append(
-            kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 2, None, report)[0]
-        )
+        target=lambda: answer.append(kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 2, report))
     )
     worker.start()
     assert begin.wait(60)  # this thread could run, so the kernel does not hold the interpreter
@@ -352,7 +348,7 @@ def test_an_error_of_the_caller_is_raised(kernel: Kernels) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 1, None, report)
+        kernel.greedy(instance.sections, columns(instance), PASSES, None, None, 1, report)
 
 
 @pytest.mark.parametrize("origin", Origin)
@@ -361,14 +357,14 @@ def test_inconsistent_arrays_are_refused(origin: Origin) -> None:
     instance = make_instance([(0, 2, 4), (1, 3, 4)])
     good = columns(instance)
     with pytest.raises(BadKernelInput):
-        kernel.greedy(instance.sections, good[:-1], PASSES, None, None, 1, None, lambda _: False)  # type: ignore[arg-type]
+        kernel.greedy(instance.sections, good[:-1], PASSES, None, None, 1, lambda _: False)  # type: ignore[arg-type]
     with pytest.raises(BadKernelInput):
-        kernel.greedy(1, good, PASSES, None, None, 1, None, lambda _: False)
+        kernel.greedy(1, good, PASSES, None, None, 1, lambda _: False)
     with pytest.raises(BadKernelInput):
-        kernel.greedy(instance.sections, good, PASSES, np.zeros(1, dtype=np.int64), None, 1, None, lambda _: False)
+        kernel.greedy(instance.sections, good, PASSES, np.zeros(1, dtype=np.int64), None, 1, lambda _: False)
     for nowhere in (-1, np.iinfo(np.int64).max):
         with pytest.raises(BadKernelInput):
-            kernel.greedy(instance.sections, good, PASSES, np.array([0, nowhere]), None, 1, None, lambda _: False)
+            kernel.greedy(instance.sections, good, PASSES, np.array([0, nowhere]), None, 1, lambda _: False)
     with pytest.raises(BadKernelInput):
         kernel.greedy_place(instance.sections, good, np.array([0, 2]), Fit.LOWEST)
 
@@ -379,10 +375,10 @@ def test_an_instance_without_blocks_is_placed(origin: Origin) -> None:
     empty = make_instance([(0, 1, 1)])
     fields = "part_block part_low part_high rect_part rect_start rect_end allowed modulus residue lowest highest"
     nothing = replace(empty, sections=0, **{name: getattr(empty, name)[:0] for name in fields.split()})
-    found, _ = kernel.greedy(0, columns(nothing), PASSES, None, None, 1, None, lambda _: False)
+    found = kernel.greedy(0, columns(nothing), PASSES, None, None, 1, lambda _: False)
     assert found is not None
     assert found.tolist() == []
     flat = make_instance([(0, 3, 0), plain(0, 3, 0, alignment=4, residue=3)])
-    found, _ = kernel.greedy(flat.sections, columns(flat), PASSES, None, None, 1, None, lambda _: False)
+    found = kernel.greedy(flat.sections, columns(flat), PASSES, None, None, 1, lambda _: False)
     assert found is not None
     assert found.tolist() == [0, 3]

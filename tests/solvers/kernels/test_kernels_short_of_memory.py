@@ -36,13 +36,13 @@ rows = [(s := r.randrange(COUNT), s + r.randint(1, 50), r.randint(1, 10**6)) for
 instance = make_instance(rows)
 given, kernel = columns(instance), active().kernels
 calls = {
-    "greedy": lambda: kernel.greedy(instance.sections, given, PASSES, None, None, 4, None, lambda offsets: False)[0],
+    "greedy": lambda: kernel.greedy(instance.sections, given, PASSES, None, None, 4, lambda offsets: False),
     "search": lambda: kernel.search(
         instance.sections, given, 0, None, False, 1, 4, 3_000, 10**7, lambda offsets, bound: False
     )[1],
 }
 try:
-    kernel.greedy(0, given[:-1], PASSES, None, None, 1, None, None)  # throwing for the first time takes memory, too
+    kernel.greedy(0, given[:-1], PASSES, None, None, 1, None)  # throwing for the first time takes memory, too
 except (BadKernelInput, TypeError):
     pass
 results = []

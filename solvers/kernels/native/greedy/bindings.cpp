@@ -25,8 +25,8 @@ namespace {
 
 using Ints = IntArray;
 
-nb::tuple portfolio(std::int64_t sections, const nb::tuple& columns, const std::vector<std::pair<std::string, std::string>>& passes,
-                    std::optional<Ints> start, std::optional<std::int64_t> enough, int threads, std::optional<std::int64_t>, nb::callable report) {
+nb::object portfolio(std::int64_t sections, const nb::tuple& columns, const std::vector<std::pair<std::string, std::string>>& passes,
+                    std::optional<Ints> start, std::optional<std::int64_t> enough, int threads, nb::callable report) {
     const SearchInput input = input_of(sections, columns);
     GreedyOptions options;
     for (const auto& [order, fit] : passes) options.passes.push_back({Orders::number(order), fit_named(fit)});
@@ -39,7 +39,7 @@ nb::tuple portfolio(std::int64_t sections, const nb::tuple& columns, const std::
     }
 
     GreedyResult result = reporting_to(report, [&](const GreedyReport& tell) { return greedy(input, options, tell); });
-    return nb::make_tuple(result.complete ? to_numpy(std::move(result.offsets)) : nb::none(), 0);
+    return result.complete ? to_numpy(std::move(result.offsets)) : nb::none();
 }
 
 nb::object order(std::int64_t sections, const nb::tuple& columns, const std::string& order) {
@@ -89,8 +89,8 @@ nb::tuple fill(std::int64_t sections, const nb::tuple& columns, const Ints& orde
 }  // namespace
 
 void bind_greedy(nb::module_& m) {
-    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "passes"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "work"_a.none(), "report"_a,
-          "The best placement of every component that the passes find: (offsets, or None if a component fits nowhere, 0).");
+    m.def("greedy", &portfolio, "sections"_a, "columns"_a, "passes"_a, "start"_a.none(), "enough"_a.none(), "threads"_a, "report"_a,
+          "The best placement of every component that the passes find; None if a component fits nowhere.");
     m.def("greedy_orders", &Orders::names, "The names of all orders.");
     m.def("greedy_order", &order, "sections"_a, "columns"_a, "order"_a, "One of the orders, fixed blocks first.");
     m.def("greedy_place", &place, "sections"_a, "columns"_a, "order"_a.noconvert(), "fit"_a,

@@ -6,7 +6,7 @@ import random
 import time
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import ANY, patch
 
 import pytest
 
@@ -30,6 +30,7 @@ from planner import (
     verify,
 )
 from planner.formats import write_plan
+from planner.generate import Request, generate
 from planner.model.plan import Plan, Run
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
@@ -38,6 +39,7 @@ from solvers.model.errors import SolverFailed
 from solvers.model.instance import Placement
 from solvers.model.outcome import Outcome
 from solvers.portfolio.solve import solve
+from tests.solvers.kernels.kernel_sets import native, use_reference
 
 
 def tangle(count: int = 120, seed: int = 12) -> Problem:
@@ -266,3 +268,19 @@ def test_a_quick_plan_at_the_bound_is_proven_even_without_time() -> None:
     with patch.object(solving, "solve", late):
         made = plan(problem)
     assert (made.status, made.stop, made.warnings) == (PlanStatus.OPTIMAL, StopReason.PROVED, ())
+
+
+@pytest.mark.parametrize("solver", ["auto", "search"])
+@pytest.mark.parametrize(
+    ("kind", "buffers", "work"), [("packing", 12, 0), ("packing", 40, 20_000), ("variants", 12, 0)]
+)
+def test_with_a_limit_of_work_both_kernels_give_the_same_plan(
+    kind: str, buffers: int, work: int, solver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native()
+    problem = generate(kind, Request(buffers, 2))
+    options = Options(time_limit=None, work_limit=work, solver=solver, workers=1)
+    first = plan(problem, options)
+    use_reference(monkeypatch)
+    assert plan(problem, options) == replace(first, run=ANY)
+    assert first.reproducible
