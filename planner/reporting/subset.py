@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 from ..facts.part import only
@@ -12,17 +11,17 @@ from ..model.problem import BufferId, Problem
 def irreducible_subset(
     problem: Problem,
     fits: Callable[[Problem], bool | None],
-    deadline: float | None = None,
+    is_late: Callable[[], bool] = lambda: False,
     suspects: Sequence[BufferId] = (),
 ) -> tuple[tuple[BufferId, ...], bool]:
     """Return buffers of an infeasible problem that cannot be placed together, and whether the rest fits without any one of them.
 
     `fits` tells whether a part of the problem can be placed; None if unknown. `suspects` are tried first and used
-    if they alone are infeasible. At the deadline (on time.monotonic) the answer is the smallest set found so far.
+    if they alone are infeasible. Once `is_late`, the answer is the smallest set found so far.
     """
     current = [buffer.id for buffer in problem.buffers]
     chosen = set(suspects)
-    if chosen and not _is_late(deadline) and fits(only(problem, chosen)) is False:
+    if chosen and not is_late() and fits(only(problem, chosen)) is False:
         current = [id_ for id_ in current if id_ in chosen]
     needed, step, sure = 0, 1, True
     window, window_sure = 0, True
@@ -30,7 +29,7 @@ def irreducible_subset(
         if window == 1:
             needed, step, window, sure = needed + 1, 1, 0, sure and window_sure
             continue
-        if _is_late(deadline):
+        if is_late():
             return tuple(current), False
         size = window // 2 if window else min(step, len(current) - needed)
         rest = current[:needed] + current[needed + size :]
@@ -41,7 +40,3 @@ def irreducible_subset(
         else:  # one of these is needed: find out which
             window, window_sure = size, answer is True
     return tuple(current), sure
-
-
-def _is_late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline

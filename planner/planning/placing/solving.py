@@ -199,8 +199,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made
-        why, sure = self._shortage(made)
-        return replace(made, shortage=why, reproducible=made.reproducible and sure)
+        why, repeats = self._shortage(made)
+        return replace(made, shortage=why, reproducible=made.reproducible and repeats)
 
     def _by_birth(self, outcome: Outcome) -> Outcome:
         """Return an outcome with a plan by birth, if solvers had too little time and that plan is better."""
@@ -245,7 +245,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         return super().without_claims(without_proofs(made, stop), warning, stop)
 
     def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
-        """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether no limit ended that early."""
+        """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether another run says the same."""
         from ...reporting.subset import irreducible_subset
         from ...verifying.arguments.shortage import shortage
 
@@ -255,19 +255,32 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
             return why, True
         small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)
 
+        deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
+        repeats = True
+
+        def is_late() -> bool:
+            nonlocal repeats
+            late = deadline is not None and time.monotonic() >= deadline
+            repeats = repeats and not late
+            return late
+
         def fits(part: Problem) -> bool | None:
+            nonlocal repeats
             left = None if clock.end is None else max(clock.end - clock.begun - clock.seconds, 0.0)
             work = limits_of(options, clock, 0.0).work
             try:
                 answer = plan(part, replace(small, time_limit=left, work_limit=work), None, self._cancelled)
             except OutOfTime:
+                repeats = False
                 return None
             except BadInput:  # a contradiction that the whole does not have to come to: there, no pool may hold them
                 return False
-            return {PlanStatus.INFEASIBLE: False, PlanStatus.UNKNOWN: None}.get(answer.status, True)
+            if answer.status is PlanStatus.UNKNOWN:
+                repeats = repeats and answer.reproducible
+                return None
+            return answer.status is not PlanStatus.INFEASIBLE
 
-        deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
-        subset, sure = irreducible_subset(self.problem, fits, deadline, why.buffers)
+        subset, sure = irreducible_subset(self.problem, fits, is_late, why.buffers)
         irreducible = False
         if sure:
             now = time.monotonic()
@@ -275,5 +288,5 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
                 with until(now if deadline is None else now + (deadline - now) / 2):  # the verifier checks it again
                     irreducible = is_irreducible(self.problem, subset)
             except OutOfTime:
-                sure = False
-        return replace(why, subset=subset, irreducible=irreducible), sure
+                repeats = False
+        return replace(why, subset=subset, irreducible=irreducible), repeats

@@ -36,7 +36,7 @@ from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
 from planner.planning.placing import solving
 from solvers.model.errors import SolverFailed
-from solvers.model.instance import Placement
+from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome
 from solvers.portfolio.solve import solve
 from tests.solvers.kernels.kernel_sets import native, use_reference
@@ -184,6 +184,24 @@ def test_explaining_names_buffers_that_cannot_be_placed_together() -> None:
     (wrong,) = verify(limited, more)
     assert "said to be irreducible" in wrong.message
     assert verify(limited, replace(more, shortage=replace(why, irreducible=False))) == ()
+
+
+@pytest.mark.parametrize("stop", [StopReason.WORK_LIMIT, StopReason.TIME_LIMIT])
+def test_a_subset_that_work_alone_left_reducible_is_the_same_in_every_run(
+    stop: StopReason, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = replace(PAIR, buffers=(*PAIR.buffers, Buffer("c", 8, live=((5, 6),))))
+
+    def solve_all_at_once(instance: Instance, *rest: Any) -> Outcome:
+        if instance.blocks == len(whole.buffers):
+            return solve(instance, *rest)
+        return Outcome(stop, None, None, reproducible=stop.is_repeatable)
+
+    monkeypatch.setattr(solving, "solve", solve_all_at_once)
+    made = plan(whole, Options(capacity=90, explain=True, solver="search"))
+    assert made.shortage is not None
+    assert (made.status, made.shortage.irreducible) == (PlanStatus.INFEASIBLE, False)
+    assert made.reproducible is stop.is_repeatable
 
 
 def test_a_problem_without_buffers_has_an_optimal_plan() -> None:
