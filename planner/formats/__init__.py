@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..model.deadline import about
 from .documents import PLAN_FORMAT, SHARING_FORMAT, Source
 from .tables.format import Format
 from .tables.problems import FORMATS, chosen
@@ -47,6 +48,7 @@ def read_shaped(
     return as_shaped(found), warnings
 
 
+@about("plan for all shapes")
 def read_shapes_plan(data: bytes) -> ShapesPlan:
     """Return the ShapesPlan in the bytes (JSON, format memplan-shapes/1)."""
     from .answers.shapes_reader import read_shapes_plan_json
@@ -78,6 +80,7 @@ def write_problem(problem: Problem) -> bytes:
     return write_memplan(problem)
 
 
+@about("plan")
 def read_plan(data: bytes) -> Plan:
     """Return the Plan in the bytes (JSON, format memplan-plan/1)."""
     from .answers.plan_reader import read_plan_json
@@ -89,6 +92,7 @@ def read_plan(data: bytes) -> Plan:
     return read_plan_json(data, scanned)
 
 
+@about("sharing")
 def read_sharing(data: bytes) -> Sharing:
     """Return the Sharing in the bytes (JSON, format memplan-sharing/1)."""
     from .answers.sharing.reader import read_sharing_json

@@ -49,11 +49,12 @@ def _never() -> bool:
 class _Deadline:
     """The end of the time, on time.monotonic()."""
 
-    __slots__ = ("_began", "_late", "_owed", "called_off", "end", "grace", "left", "limit", "ticks")
+    __slots__ = ("_began", "_late", "_owed", "called_off", "end", "grace", "left", "limit", "subject", "ticks")
 
     def __init__(self, limit: float, end: float, called_off: Callable[[], bool] = _never) -> None:
         self.limit, self.end, self.ticks, self.grace = limit, end, 0, GRACE_SECONDS
         self.called_off = called_off
+        self.subject = "problem"
         self.left = 0.0
         """The seconds that are kept for what follows the current work."""
         self._began = time.monotonic(), time.thread_time()
@@ -147,6 +148,20 @@ def leaving(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
+def about(subject: str) -> Iterator[None]:
+    """Say of the block, or of the function that this decorates, that its work is on this and not on the problem."""
+    deadline = _current.get()
+    if deadline is None:
+        yield
+        return
+    before, deadline.subject = deadline.subject, subject
+    try:
+        yield
+    finally:
+        deadline.subject = before
+
+
+@contextmanager
 def granting(seconds: float) -> Iterator[None]:
     """Grant the block this much time, of the processor if the machine is busy, whatever the time is: it takes this other way."""
     deadline = _current.get()
@@ -174,14 +189,14 @@ def look(deed: str) -> None:
     """Raise OutOfTime if the time is over; `deed` names the current work, as in "reading"."""
     deadline = _current.get()
     if deadline is not None and deadline.is_over():
-        raise _out_of_time(deadline, f"while {deed} the problem")
+        raise _out_of_time(deadline, deed)
 
 
 def expect(seconds: float, deed: str, what: str | None = None) -> None:
     """Raise OutOfTime if the time is over, or would be after work of this length that cannot look at the clock."""
     deadline = _current.get()
     if deadline is not None and deadline.is_over(seconds):
-        raise _out_of_time(deadline, f"while {deed} the problem" + ("" if what is None else f" ({what})"))
+        raise _out_of_time(deadline, deed, "" if what is None else f" ({what})")
 
 
 def tick(deed: str, count: int = 1) -> None:
@@ -203,10 +218,11 @@ def _looking(items: Collection[Item], deadline: _Deadline, deed: str, what: str)
     each = iter(items)
     for done in range(0, len(items), LOOK_EVERY):
         if deadline.is_over():
-            raise _out_of_time(deadline, f"while {deed} the problem, at {what} {done} of {len(items)}")
+            raise _out_of_time(deadline, deed, f", at {what} {done} of {len(items)}")
         yield from islice(each, LOOK_EVERY)
 
 
-def _out_of_time(deadline: _Deadline, where: str) -> OutOfTime:
-    text = f"the time limit of {deadline.limit:g} s was over {where}, before there was an answer; allow more time (time_limit) for a problem of this size"
+def _out_of_time(deadline: _Deadline, deed: str, where: str = "") -> OutOfTime:
+    over = f"the time limit of {deadline.limit:g} s was over while {deed} the {deadline.subject}{where}"
+    text = f"{over}, before there was an answer; allow more time (time_limit) for a problem of this size"
     return OutOfTime(Finding(Code.OUT_OF_TIME, "", text))

@@ -15,7 +15,7 @@ from planner.formats import read_frontier, read_plan
 from planner.formats.documents import Source
 from planner.formats.tables.answers import asked
 from planner.formats.tables.problems import chosen
-from planner.model.errors import BadInput, Code, Finding
+from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Frontier, Plan
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.preference import Preference, Stability
@@ -72,7 +72,7 @@ def read_baseline(file: str | None) -> Plan | None:
         return None
     try:
         return read_plan(read_bytes(file))
-    except BadInput as error:
+    except PlannerError as error:
         raise BadFile("--baseline", shown_name(file), error) from error
 
 

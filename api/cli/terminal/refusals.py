@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from planner.model.deadline import OutOfTime, time_limit
-from planner.model.errors import MAX_FINDINGS, BadInput, Code, Finding, NoPlan, PlannerError, PlanWithheld
+from planner.model.errors import MAX_FINDINGS, Code, Finding, NoPlan, PlannerError, PlanWithheld
 
 from ..exit_codes import ExitCode
 from .standard_output import print_json
@@ -21,12 +21,12 @@ ARGUMENTS = ("kind",)
 """Options of the library that are arguments on the command line."""
 
 
-class BadFile(BadInput):
-    """Bad input in a file that an option names, beside those that the command is about."""
+class BadFile(PlannerError):
+    """Why a file could not be read that an option names, beside those that the command is about."""
 
-    def __init__(self, option: str, file: str, error: BadInput) -> None:
+    def __init__(self, option: str, file: str, error: PlannerError) -> None:
         super().__init__(*error.findings, more=error.more)
-        self.option, self.file = option, file
+        self.option, self.file, self.error = option, file, error
 
 
 @contextmanager
@@ -43,6 +43,8 @@ def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
 
 def _exit_code(error: PlannerError) -> ExitCode:
     """Return 3 if it is proven that nothing fits, 4 if there is no answer, 2 otherwise."""
+    if isinstance(error, BadFile):
+        return _exit_code(error.error)
     if isinstance(error, NoPlan) and error.findings[0].code is Code.INFEASIBLE:
         return ExitCode.INFEASIBLE
     return ExitCode.UNKNOWN if isinstance(error, OutOfTime | NoPlan | PlanWithheld) else ExitCode.BAD_INPUT

@@ -9,6 +9,7 @@ from typing import Any
 from solvers.model.errors import StopReason
 
 from ...checks.report import bad_input
+from ...model.deadline import about
 from ...model.errors import BadInput, Code
 from ...model.plan import MAX_PROSE, Frontier, Plan, Run
 from ..documents import FRONTIER_FORMAT, require_format
@@ -70,6 +71,7 @@ def is_frontier(data: bytes) -> bool:
         return False
 
 
+@about("frontier")
 def read_frontier_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Frontier:
     """Return the frontier. Raises BadInput if it is none, or its points differ from their plans. Of its run only the duration is read.
 

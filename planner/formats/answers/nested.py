@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...checks.report import bad_input, quoted
-from ...model.deadline import tick
+from ...model.deadline import about, tick
 from ...model.errors import Code
 from ...model.plan import Plan
 from ..documents import NESTED_FORMAT, require_format
@@ -39,6 +39,7 @@ def arena_fields(arena: NestedArena | CheckedArena) -> dict[str, Any]:
     return {"function": arena.function, "status": plan.status.value, "peak": plan.peak, "bound": plan.bound}
 
 
+@about("plan")
 def read_nested(data: bytes) -> NestedAnswer:
     """Return the plans by function in the order in which they were made, and the total need (None: not all could be planned). Raises BadInput."""
     from ...graph.nested import NestedAnswer

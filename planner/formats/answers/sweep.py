@@ -11,6 +11,7 @@ from solvers.model.instance import Term
 
 from ...checks.report import bad_input
 from ...facts.digest import PRICED
+from ...model.deadline import about
 from ...model.errors import Code
 from ...model.plan import Plan, PlanStatus
 from ...planning.sweeping import Sweep, SweepPoint
@@ -100,6 +101,7 @@ def point_fields(point: SweepPoint) -> dict[str, Any]:
     }
 
 
+@about("sweep")
 def read_sweep_figures(data: bytes) -> Sweep:
     """Return the sweep without plans and without the smallest capacity, whose plan it may lack. Raises BadInput."""
     require_format(scan(data), SWEEP_FORMAT, "a sweep")
@@ -143,6 +145,7 @@ def read_sweep_figures(data: bytes) -> Sweep:
     return found
 
 
+@about("sweep")
 def read_sweep_json(data: bytes, read_file: Callable[[str], bytes] | None = None) -> Sweep:
     """Return the sweep with its plans. `read_file` reads those in files; without it such a sweep is refused. Raises BadInput."""
     figures = read_sweep_figures(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...checks.report import bad_input
+from ...model.deadline import about
 from ...model.errors import Code
 from ..documents import (
     FRONTIER_FORMAT,
@@ -99,6 +100,7 @@ def asked(row: Format, source: Source, problem: Problem, capacity: int | Mapping
     return Asked(source.data, row.name, problem, capacity, lambda: as_shaped(row.read_with_symbols(source)[0]))
 
 
+@about("file")
 def answer_kind(data: bytes) -> AnswerKind:
     """Return the kind that the bytes claim to be; a plan, whose errors tell what is missing, if they claim none. Raises BadInput for what is no JSON."""
     from ..json.scan import scan

@@ -23,6 +23,7 @@ from planner import (
     Pool,
     Problem,
     plan,
+    read_plan,
     read_problem,
     share,
     sweep,
@@ -249,6 +250,24 @@ def test_commands_that_examine_plans_have_their_own_limits(
     monkeypatch.setattr(deadline, "GRACE_SECONDS", 0.0)
     assert invoke([*arguments, "0"]) == 4
     assert b"out_of_time" in b"".join(capfdbinary.readouterr())
+
+
+def test_an_older_plan_is_named_where_time_ran_out(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, old = tmp_path / "problem.json", tmp_path / "old.json"
+    problem.write_bytes(write_problem(PROBLEM))
+    old.write_bytes(write_plan(plan(PROBLEM, Options(solver="greedy", time_limit=None, work_limit=0))))
+
+    def late(data: bytes) -> Plan:
+        with time_limit(0.0, time.monotonic() - LONG_AGO):
+            return read_plan(data)
+
+    monkeypatch.setattr("api.cli.terminal.reading.read_plan", late)
+    assert invoke(["verify", str(problem), str(old), "--stability", "ties", "--baseline", str(old)]) == 4
+    said = "".join(capfd.readouterr())
+    assert f"--baseline: {old}" in said.replace("\n", "")
+    assert "while reading the plan" in said.replace("\n", " ")
 
 
 CLOCKS = re.compile(r"\b(?:time|datetime|date)\s*\.|\bfrom\s+(?:time|datetime)\b")

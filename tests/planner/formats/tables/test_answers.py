@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,11 +14,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from planner import BadInput, plan, read_problem, share, write_plan
-from planner.formats import write_sharing
+from planner.formats import read_frontier, read_plan, read_shapes_plan, read_sharing, read_sweep, write_sharing
+from planner.formats.answers.nested import read_nested
 from planner.formats.documents import ANSWERS, PROVED_FORMAT, Source
 from planner.formats.tables.answers import ANSWER_KINDS, FORMS, answer_kind, asked, write_answer
 from planner.formats.tables.plans import PLAN_FORMATS
 from planner.formats.tables.problems import chosen
+from planner.model import deadline
+from planner.model.deadline import OutOfTime, time_limit
 from planner.model.errors import PlannerError
 from tests.small.every_answer import every_answer, plain
 from tests.small.strategies import NIGHTLY
@@ -88,6 +92,29 @@ def test_what_is_wrong_is_found_and_drawn(kind: str) -> None:
     with pytest.raises(BadInput) as caught:
         found.written("csv")
     assert [each.message for each in caught.value.findings] == [each.message for each in found.findings]
+
+
+READERS: dict[str, tuple[Callable[[bytes], object], str]] = {
+    "plan": (read_plan, "plan"),
+    "sharing": (read_sharing, "sharing"),
+    "frontier": (read_frontier, "frontier"),
+    "sweep": (read_sweep, "sweep"),
+    "shapes": (read_shapes_plan, "plan for all shapes"),
+    "nested": (read_nested, "plan"),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWER_KINDS)
+def test_what_was_read_when_time_ran_out_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+    problem, answer = every_answer()[kind]
+    read, name = READERS[kind]
+    with time_limit(1, time.monotonic() - 10):
+        for reader, what in ((answer_kind, "file"), (read, name)):
+            with pytest.raises(OutOfTime, match=f"while reading the {what},"):
+                reader(answer)
+        with pytest.raises(OutOfTime, match="while reading the problem,"):
+            read_problem(problem)
 
 
 def test_an_answer_without_a_plan_has_no_table() -> None:
