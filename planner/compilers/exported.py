@@ -16,12 +16,15 @@ from ..graph.outcomes import Sizes, with_symbols
 from ..graph.problem import program_problem
 from ..graph.program import Function, Program
 from ..model.errors import Code
-from ..model.problem import Pool
+from ..model.problem import BufferId, Pool
 from ..planning.shapes.shaped import ShapedProblem
+from .aliases import Alias, aliases
 from .symbols import Ranges, Symbols
 
 MAIN = "main"
-PARTS = {"aten.slice.Tensor": OperatorKind.SLICE, "aten.select.int": OperatorKind.SELECT}
+ALIASES = (OperatorKind.VIEW, OperatorKind.SLICE, OperatorKind.SELECT)
+KEPT = (TensorKind.CONSTANT, TensorKind.MUTABLE)
+"""Tensors that no operator may write over."""
 BRANCH, LOOP = "cond", "while_loop"
 """The operators that run graphs."""
 
@@ -132,7 +135,7 @@ class _Lowering:
                 outputs.append(id_)
         shown = outputs if of_caller else list(dict.fromkeys(outputs))
         return Function(
-            self.name, tuple(self.tensors.values()), tuple(self._operators), tuple(self._inputs), tuple(shown)
+            self.name, tuple(self.tensors.values()), tuple(self._ordered(shown)), tuple(self._inputs), tuple(shown)
         )
 
     def _declare(self, node: Any, kind: TensorKind) -> tuple[str | None, ...]:
@@ -163,9 +166,8 @@ class _Lowering:
         name = getattr(node.target, "__name__", str(node.target))
         outputs = self.held(node.name)
         if type(node.target).__name__ == "OpOverload" or not any(each.op == "get_attr" for each in _nodes(node.args)):
-            kind, inputs, more = self._kind(node)
             if outputs:
-                self.compute(node.name, inputs, outputs, kind=kind, **more)
+                self._compute(node, outputs)
             return
         if name == BRANCH:
             test, *graphs, given = node.args
@@ -208,48 +210,62 @@ class _Lowering:
         self._functions.append(inner.function(back, of_caller=True))
         return name
 
-    def _kind(self, node: Any) -> tuple[OperatorKind, tuple[str, ...], dict[str, int]]:
-        """Return what the operator does with memory, by its schema and the tensors' strides; and its inputs, beginning with the one it shares."""
+    def _compute(self, node: Any, outputs: tuple[str, ...]) -> None:
+        """Add the operator as steps, usually one."""
         inputs = tuple(dict.fromkeys(self._all((node.args, node.kwargs))))
-        plain: tuple[OperatorKind, tuple[str, ...], dict[str, int]] = OperatorKind.COMPUTE, inputs, {}
+        source, found = self._aliases(node, outputs)
+        for alias, id_ in zip(found, outputs, strict=False):
+            self.compute(id_, (source,), (id_,), kind=alias.kind, **alias.place)
+        if len(found) > 1:
+            self.compute(node.name, outputs, ())  # those that have to be copied are there at once
+        elif not found:
+            is_over = self._over_an_input(node, inputs, outputs)
+            self.compute(node.name, inputs, outputs, kind=OperatorKind.IN_PLACE if is_over else OperatorKind.COMPUTE)
+
+    def _aliases(self, node: Any, outputs: tuple[str, ...]) -> tuple[str, tuple[Alias, ...]]:
+        """Return the tensor in which all outputs lie, and how; nothing if they are new."""
         source: Any = node.args[0] if node.args else None
-        result = self.held(node.name)
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or len(result) != 1 or not hasattr(source, "meta"):
-            return plain
-        alias = schema.returns[0].alias_info if len(schema.returns) == 1 else None
-        own, theirs = node.meta["val"], source.meta.get("val")
-        if alias is not None and not alias.is_write and hasattr(theirs, "is_contiguous") and theirs.is_contiguous():
-            over = self.held(source.name)
-            part = PARTS.get(str(node.target))
-            # where a part begins depends on sizes, so these have to be numbers
-            settled = all(each is None or isinstance(each, int) for each in (*node.args[1:], *theirs.shape))
-            if part is not None and over and settled:
-                return part, over, self._part(part, self.tensors[over[0]].shape, node.args[1:])
-            if part is None and over and own.is_contiguous() and self._are_alike(over[0], result[0]):
-                return OperatorKind.VIEW, over, {}
-        if self._in_place and any(str(tag).endswith("pointwise") for tag in node.target.tags):
-            for id_ in inputs:
-                mine, other = self.tensors[result[0]], self.tensors[id_]
-                if (mine.shape, mine.element_bits) == (other.shape, other.element_bits):
-                    return OperatorKind.IN_PLACE, (id_, *(each for each in inputs if each != id_)), {}
-        return plain
+        over = self.held(source.name) if hasattr(source, "meta") and hasattr(node.target, "_schema") else ()
+        found = aliases(node, source.meta["val"]) if len(over) == 1 else ()
+        is_view = any(each.kind is OperatorKind.VIEW for each in found)
+        if not found or (is_view and self.tensors[over[0]].bits != self.tensors[outputs[0]].bits):
+            return "", ()
+        return over[0], found
 
-    def _part(self, part: OperatorKind, shape: tuple[int, ...], bounds: tuple[int | None, ...]) -> dict[str, int]:
-        """Return the part of a slice (dim, start, end, step) or a select (dim, index)."""
-        dim, start, _, step = (*bounds, *(0, 0, None, 1)[len(bounds) :])
-        if part is OperatorKind.SELECT:
-            return {"dim": dim or 0, "start": start or 0}
-        length = shape[dim or 0]
-        start = start or 0
-        return {
-            "dim": dim or 0,
-            "start": min(max(start + length if start < 0 else start, 0), length),
-            "step": step or 1,
-        }
+    def _over_an_input(self, node: Any, inputs: Sequence[str], outputs: Sequence[str]) -> bool:
+        """True if the operator may write its output over an input."""
+        tags = getattr(node.target, "tags", ()) if self._in_place and len(outputs) == 1 else ()
+        return any(str(tag).endswith("pointwise") for tag in tags) and any(self._alike(inputs, outputs[0]))
 
-    def _are_alike(self, source: str, result: str) -> bool:
-        return self.tensors[source].bits == self.tensors[result].bits
+    def _alike(self, inputs: Sequence[BufferId], output: BufferId) -> Iterator[BufferId]:
+        """Yield the inputs with the output's elements."""
+        tensors = {id_: self.tensors[str(id_)] for id_ in (*inputs, output)}
+        forms = {id_: (each.shape, each.element_bits) for id_, each in tensors.items()}
+        return (id_ for id_ in inputs if forms[id_] == forms[output])
+
+    def _ordered(self, back: Sequence[str]) -> Iterator[Operator]:
+        """Yield the operators. One in place begins with an input that is neither kept nor needed later, if there is any."""
+        roots: dict[BufferId, str] = {id_: id_ for id_ in self.tensors}
+        """The tensors in which others lie."""
+        last: dict[str, int] = {}
+        """The steps at which something that lies there is read last."""
+        for step, each in enumerate(self._operators):
+            last.update((roots[id_], step) for id_ in each.inputs)
+            root = roots[each.inputs[0]] if each.kind in ALIASES else None
+            # parts of constants are copied
+            if root and (each.kind is OperatorKind.VIEW or self.tensors[root].kind is not TensorKind.CONSTANT):
+                roots[each.outputs[0]] = root
+        last.update((roots[id_], len(self._operators)) for id_ in back)
+        for step, each in enumerate(self._operators):
+            if each.kind is OperatorKind.IN_PLACE:
+                free = {
+                    id_ for id_ in each.inputs if last[roots[id_]] == step and self.tensors[roots[id_]].kind not in KEPT
+                }
+                alike = list(self._alike(each.inputs, each.outputs[0]))
+                first = next((id_ for id_ in alike if id_ in free), alike[0])
+                yield replace(each, inputs=(first, *(id_ for id_ in each.inputs if id_ != first)))
+            else:
+                yield each
 
 
 def _writes(node: Any) -> bool:
