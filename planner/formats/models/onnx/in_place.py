@@ -21,7 +21,7 @@ def operators_of(
     name = site.node.name or site.node.outputs[0] or site.node.operator
     first = inputs[0] if inputs else None
     source = None if first is None or first.is_constant else into.use(first)
-    shared = list(_in_place(site, source, made, read, first, outputs)) if share and source is not None else []
+    shared = list(_in_place(site, source, made, read, first, outputs)) if share else []
     if not shared:
         yield Operator(OperatorKind.COMPUTE, read, made, name=name)
         return
@@ -33,13 +33,25 @@ def operators_of(
 
 
 def _in_place(
-    site: Site, source: str, made: tuple[str, ...], read: tuple[str, ...], first: Value | None, outputs: list[Value]
+    site: Site,
+    source: str | None,
+    made: tuple[str, ...],
+    read: tuple[str, ...],
+    first: Value | None,
+    outputs: list[Value],
 ) -> Iterator[Operator]:
-    """Return the operator; None if the result needs its own memory."""
+    """Yield the operators; none if the result needs its own memory. `source`: the first input, unless it is a constant."""
     node = site.node
     if node.domain or first is None or _is_training(site):
         return
-    if node.operator in VIEWS and len(made) == 1:
+    if node.operator in IN_PLACE and len(made) == 1:
+        whole = [id_ for id_ in read if _form(outputs[0], id_) == _form(outputs[0], made[0])]
+        if whole:
+            others = [id_ for id_ in read if id_ != whole[0]]
+            yield Operator(OperatorKind.IN_PLACE, (whole[0], *others), made)
+    elif source is None:
+        return
+    elif node.operator in VIEWS and len(made) == 1:
         yield Operator(OperatorKind.VIEW, (source,), made)
     elif node.operator == "Concat" and len(read) == len(node.inputs):
         yield Operator(OperatorKind.CONCATENATE, read, made, site.axis(len(first.type.shape), 1))
@@ -55,11 +67,6 @@ def _in_place(
         real = [cut for cut in cuts if cut[2] != first.type.shape[cut[0]] or cut[3] < 0]
         if len(real) == 1 and real[0][3] == 1 and isinstance(real[0][1], int):
             yield Operator(OperatorKind.SLICE, (source,), made, real[0][0], real[0][1])
-    elif node.operator in IN_PLACE and len(made) == 1:
-        whole = [id_ for id_ in read if _form(outputs[0], id_) == _form(outputs[0], made[0])]
-        if whole:
-            others = [id_ for id_ in read if id_ != whole[0]]
-            yield Operator(OperatorKind.IN_PLACE, (whole[0], *others), made)
 
 
 def _is_training(site: Site) -> bool:

@@ -69,6 +69,26 @@ def test_in_training_results_do_not_lie_in_what_is_read(operator: bytes, opset: 
     assert ("d" in {each.buffer for each in found}) == lies_there
 
 
+@pytest.mark.parametrize(
+    ("operator", "inputs", "lies_there"),
+    [
+        ("Add", "w a", True),
+        ("Add", "a w", True),
+        ("Sum", "w w a", True),
+        ("Add", "w one", False),
+        ("MatMul", "w a", False),
+    ],
+)
+def test_an_operator_writes_over_the_first_input_that_is_no_constant(
+    operator: str, inputs: str, *, lies_there: bool
+) -> None:
+    nodes = [node("Relu", "x", "a"), node(operator, inputs, "d")]
+    given = [value("x", [2, 2], INT64), value("one", [1], INT64)]
+    made = graph(nodes, given, [value("d", None)], [tensor("w", [1, 2, 3, 4], [2, 2])])
+    found = read(made).constraints.colocations
+    assert ("d" in {each.buffer for each in found}) == lies_there
+
+
 def test_what_a_scan_joins_along_another_dimension_has_its_shape() -> None:
     """Row 1 of two rows of three: a column of each turn's part."""
     body = graph([node("Relu", "part", "out")], [value("part", [2])], [value("out", [2])])
