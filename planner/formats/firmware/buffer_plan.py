@@ -7,7 +7,7 @@ from ...model.problem import Problem
 from ..models.tflite.given import UNPLANNED
 from ..models.tflite.model import read_model
 from ..models.tflite.write import offsets_of, scratch_offsets
-from .naming import PREFIX, memories, remark, require_prefix
+from .naming import PREFIX, memories, remark, require_namespace
 
 TEXT = """\
 // Made by memplan: {count} offsets for the planner of TFLite Micro, {peak} bytes.
@@ -56,7 +56,7 @@ static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cas
 
 def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
     """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules."""
-    p = require_prefix(prefix[-1])
+    p = require_namespace(prefix[-1], ("BufferPlan", "BufferDescriptor"))
     model = read_model(source)
     planned = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]
     scratch = scratch_offsets(model, plan)

@@ -8,7 +8,7 @@ from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
+from .naming import PREFIX, Memory, memories, remark, require_arrays, require_namespace, require_prefix, section_of
 
 C_HEAD = """\
 /* Made by memplan. {title}
@@ -52,21 +52,12 @@ struct Placement {{
 }};
 """
 
-_WORDS = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept
-const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false float
-for friend goto if inline int long mutable namespace new noexcept not not_eq NULL nullptr operator or or_eq private protected public register
-reinterpret_cast requires return short signed sizeof static static_assert static_cast std struct switch template this thread_local throw true try
-typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-"""
-RESERVED = frozenset(_WORDS.split())
-"""What cannot name a namespace of one's own."""
-
 
 def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
     """Return the plan as macros. Raises BadInput for one without placements."""
     p = require_prefix(prefix[-1])
     found = _memories(problem, plan)
+    require_arrays(p, found)
     lines = [C_HEAD.format(P=p.upper(), title=_title(problem, plan))]
     for memory in found:
         lines += _c_memory(p, memory)
@@ -76,10 +67,9 @@ def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ..
 
 def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
     """Return the plan as constants in a namespace. Raises BadInput for one without placements."""
-    p = require_prefix(prefix[-1])
-    if p in RESERVED:
-        raise bad_input(Code.INVALID_OPTION, (), f"prefix names a namespace, and {quoted(p)} is a word of C++")
+    p = require_namespace(prefix[-1])
     found = _memories(problem, plan)
+    require_arrays(p, found, {f"pool_{memory.name}" for memory in found})
     lines = [CPP_HEAD.format(P=p.upper(), p=p, title=_title(problem, plan))]
     for memory in found:
         lines += _cpp_memory(p, memory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import NamedTuple
 
@@ -21,6 +21,38 @@ LARGEST_ALIGNMENT = 1 << 28
 """That object files know."""
 SUFFIXES = ("_start", "_end", "_capacity")
 """Of the linker script's symbols, which must not be the arrays of other memories."""
+_WORDS = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield compl concept
+const const_cast consteval constexpr constinit continue contract_assert decltype default delete do double dynamic_cast else enum explicit export extern
+false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
+typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+_DECLARED = """
+main max_align_t nullptr_t offsetof ptrdiff_t size_t std
+NULL PTRDIFF_MAX PTRDIFF_MIN SIG_ATOMIC_MAX SIG_ATOMIC_MIN SIZE_MAX WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN
+far hpux huge i386 linux m68k mips near sparc sun unix vax AVR MIPSEB MIPSEL PPC R3000 R4000 WIN32 WIN64 WINNT
+"""
+"""What <stddef.h> and <stdint.h> declare besides the integers, and what compilers define as macros."""
+_SIZED = (f"{kind}{bits}" for kind in ("int", "int_least", "int_fast") for bits in (8, 16, 32, 64))
+_INTEGERS = (*_SIZED, "intmax", "intptr")
+RESERVED = frozenset(
+    (
+        *_WORDS.split(),
+        *_DECLARED.split(),
+        *(f"{sign}{name}_t" for sign in ("", "u") for name in _INTEGERS),
+        *(
+            f"{sign}{name}_{end}".upper()
+            for sign in ("", "u")
+            for name in _INTEGERS
+            for end in ("min", "max", "c", "width")
+        ),
+        *(f"{name}_WIDTH" for name in ("PTRDIFF", "SIG_ATOMIC", "SIZE", "WCHAR", "WINT")),
+    )
+)
+"""What C or C++, or a header that ours include, has a meaning for."""
+_OF_COMPILERS = re.compile(r"_[A-Z]|.*__")
+"""Names that belong to compilers and their libraries."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -96,6 +128,25 @@ def require_prefix(prefix: str) -> str:
     if not _IDENTIFIER.fullmatch(prefix):
         raise bad_input(Code.INVALID_OPTION, (), f"prefix must be a name of C, not {quoted(prefix)}")
     return prefix
+
+
+def require_namespace(prefix: str, taken: Collection[str] = ()) -> str:
+    """Raise BadInput unless it is a valid name of a namespace, beside those that are taken."""
+    require_prefix(prefix)
+    if prefix in RESERVED or prefix in taken or _OF_COMPILERS.match(prefix):
+        text = f"prefix names a namespace, and {quoted(prefix)} has a meaning of its own in C++; choose another prefix"
+        raise bad_input(Code.INVALID_OPTION, (), text)
+    return prefix
+
+
+def require_arrays(prefix: str, found: Sequence[Memory], taken: Collection[str] = ()) -> None:
+    """Raise BadInput unless the memories that need room can be arrays in C and C++, beside names that are taken."""
+    for memory in found:
+        name = f"{prefix}_{memory.name}"
+        if memory.peak and (name in RESERVED or name in taken):
+            what = "is there already" if name in taken else "has a meaning of its own in C or C++"
+            text = f"memory {quoted(memory.use.name)} would be {name}, which {what}; choose another prefix than {quoted(prefix)}"
+            raise bad_input(Code.INVALID_OPTION, (), text)
 
 
 def remark(text: object) -> str:

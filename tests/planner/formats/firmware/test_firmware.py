@@ -202,13 +202,17 @@ int main() {
 """Reads a plan as NonPersistentMemoryPlannerShim does: the number of buffers, and the offset of each by index."""
 
 
+def include_struct(path: Path, begin: str = "", end: str = "") -> None:
+    """Put TFLite Micro's header into the folder."""
+    folder = path / "tensorflow" / "lite" / "micro" / "memory_planner"
+    folder.mkdir(parents=True)
+    (folder / "memory_plan_struct.h").write_text(STRUCT.format(begin=begin, end=end))
+
+
 @pytest.mark.parametrize("micro", [False, True])
 def test_the_buffer_plan_compiles_in_place_of_tflite_micro_s_own(tmp_path: Path, micro: bool) -> None:
     problem = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
-    folder = tmp_path / "tensorflow" / "lite" / "micro" / "memory_planner"
-    folder.mkdir(parents=True)
-    begin, end = (" namespace micro {", "}") if micro else ("", "")
-    (folder / "memory_plan_struct.h").write_text(STRUCT.format(begin=begin, end=end))
+    include_struct(tmp_path, *((" namespace micro {", "}") if micro else ()))
     (tmp_path / "plan.h").write_bytes(written("tflm:prefix=net", problem, MODEL))
     made = compiled(tmp_path, CPP, SHIM, f"-DIS_INNER={int(micro)}")
     assert made.returncode == 0, made.stderr

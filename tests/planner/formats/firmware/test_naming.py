@@ -12,7 +12,18 @@ import planner
 from planner import Buffer, Pool, Problem, formats
 from planner.model.errors import BadInput
 from planner.model.problem import Alternative, VariantGroup, Variants
-from tests.planner.formats.firmware.test_firmware import NEEDS_COMPILERS, C, compiled, planned, symbols, written
+from tests.planner.formats.firmware.test_firmware import (
+    CPP,
+    MODEL,
+    NEEDS_COMPILERS,
+    ODD,
+    C,
+    compiled,
+    include_struct,
+    planned,
+    symbols,
+    written,
+)
 
 pytestmark = NEEDS_COMPILERS
 
@@ -80,8 +91,91 @@ def test_alignments_that_compilers_do_not_know_are_refused(form: str, alignment:
     assert "powers of two" in refused(form, Problem((Buffer("a", 8, alignment, live=((0, 1),)),)))
 
 
-@pytest.mark.parametrize("word", ["int", "class", "NULL"])
-def test_no_namespace_is_called_as_a_word_of_cpp(word: str) -> None:
-    with pytest.raises(BadInput, match="word of C"):
-        written(f"cpp:prefix={word}")
+WORDS = [
+    "int",
+    "class",
+    "NULL",
+    "std",
+    "main",
+    "size_t",
+    "int8_t",
+    "uint_fast16_t",
+    "INT8_MAX",
+    "UINT64_C",
+    "linux",
+    "unix",
+    "restrict",
+    "char8_t",
+    "_Bool",
+    "__linux",
+    "__FILE__",
+    "a__b",
+]
+PLAIN = [
+    "memplan",
+    "net",
+    "_x",
+    "Placement",
+    "placement",
+    "offsets",
+    "tflite",
+    "micro",
+    "buffer",
+    "arena_peak",
+    "Offsets",
+    "int8",
+    "size",
+]
+DIALECTS = ("-std=c++11", "-std=gnu++17", "-std=c++20")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_no_namespace_is_called_as_what_has_a_meaning_in_cpp(word: str) -> None:
+    problem = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
+    for form, of, source in (("cpp", ODD, b""), ("tflm", problem, MODEL)):
+        with pytest.raises(BadInput, match="choose another prefix"):
+            written(f"{form}:prefix={word}", of, source)
     assert written(f"c:prefix={word}")
+    assert written(f"ld:prefix={word}")
+
+
+@pytest.mark.parametrize("word", ["BufferPlan", "BufferDescriptor"])
+def test_no_namespace_is_called_as_a_type_of_tflite_micro(word: str) -> None:
+    problem = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
+    with pytest.raises(BadInput, match="choose another prefix"):
+        written(f"tflm:prefix={word}", problem, MODEL)
+
+
+@pytest.mark.parametrize(
+    ("form", "prefix", "memory", "name"),
+    [
+        ("cpp", "pool", "sram", "pool_sram"),
+        ("cpp", "pool_a", "b", "pool_a_b"),
+        ("c", "size", "t", "size_t"),
+        ("cpp", "int8", "t", "int8_t"),
+        ("c", "static", "assert", "static_assert"),
+    ],
+)
+def test_no_memory_is_called_as_something_else(form: str, prefix: str, memory: str, name: str) -> None:
+    buffers = (Buffer("x", 8, live=((0, 1),), pools=(memory,)),)
+    problem = Problem(buffers, (Pool(memory), Pool(f"a {memory}")))
+    with pytest.raises(BadInput, match=f"would be {name}, .*; choose another prefix"):
+        written(f"{form}:prefix={prefix}", problem)
+    assert written(f"{form}:prefix={prefix}", replace(problem, buffers=()))  # nothing needs an array
+
+
+@pytest.mark.parametrize("prefix", PLAIN)
+def test_other_prefixes_compile(tmp_path: Path, prefix: str) -> None:
+    model = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
+    include_struct(tmp_path)
+    (tmp_path / "plan.h").write_bytes(written(f"c:prefix={prefix}"))
+    (tmp_path / "plan.hpp").write_bytes(written(f"cpp:prefix={prefix}"))
+    (tmp_path / "model.h").write_bytes(written(f"tflm:prefix={prefix}", model, MODEL))
+    text = f'#define {prefix.upper()}_IMPLEMENTATION\n#include "{{}}"\nint main(void) {{{{ return 0; }}}}\n'
+    assert compiled(tmp_path, C, text.format("plan.h")).stderr == ""
+    for dialect in DIALECTS:
+        for header in ("plan.hpp", "model.h"):
+            assert (
+                compiled(tmp_path, (*CPP, dialect, "-fsyntax-only", "-Wno-unused-function"), text.format(header)).stderr
+                == ""
+            )
