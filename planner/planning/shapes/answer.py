@@ -11,6 +11,7 @@ from ...model.errors import Code, echo
 from ...model.plan import Plan
 from ...model.problem import BufferId
 from .expression import Expression, Values
+from .shaped import require_values
 
 
 class Mode(StrEnum):
@@ -87,6 +88,7 @@ class ShapesPlan:
 
     def offsets(self, values: Values) -> dict[BufferId, int]:
         """Return the offsets for one shape. Raises BadInput unless it has a value in range for every symbol."""
+        require_values(values, Code.WRONG_TYPE, "")
         report = Report()
         for name, (low, high) in self.symbols.items():
             value = values.get(name)

@@ -81,11 +81,11 @@ def _planned(
     options = replace(options, capacity=None, prefer=None)
     if mode is Mode.BUCKETS and not shapes:
         raise bad_option("at", "say which shapes the offsets are for, as in n=128")
-    listed = [dict(each) for each in shapes] or usual_shapes(problem)
-    if len(listed) > MOST_SHAPES:
-        raise bad_option("at", f"these are {len(listed)} shapes, and {MOST_SHAPES} are the most")
-    for each in listed:
+    if len(shapes) > MOST_SHAPES:
+        raise bad_option("at", f"these are {len(shapes)} shapes, and {MOST_SHAPES} are the most")
+    for each in shapes:
         require_shape(problem, each)
+    listed = [dict(each) for each in shapes] or usual_shapes(problem)
     share = SharedLimits(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)

@@ -107,6 +107,7 @@ def check_symbols(symbols: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
 
 def require_shape(problem: ShapedProblem, values: Values) -> None:
     """Raise BadInput unless every symbol, and nothing else, has a value in its range."""
+    require_values(values, Code.INVALID_OPTION, "/options/at")
     for name in problem.symbols:
         if name not in values:
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", f"the symbol {name} has no value"))
@@ -120,6 +121,14 @@ def require_shape(problem: ShapedProblem, values: Values) -> None:
                     Code.INVALID_OPTION, "/options/at", f"{name} is {echo(value)}, and must be from {low} to {high}"
                 )
             )
+
+
+def require_values(values: object, code: Code, place: str) -> None:
+    """Raise BadInput unless these are values by name."""
+    if not isinstance(values, Mapping):
+        raise BadInput(
+            Finding(code, place, f"a shape gives each symbol its value, as in {{'n': 128}}, and is not {echo(values)}")
+        )
 
 
 MOST_USUAL = 27

@@ -360,3 +360,13 @@ def test_shapes_outside_the_ranges_have_no_offsets(values: dict[str, Any]) -> No
     with pytest.raises(BadInput) as caught:
         found.offsets(values)
     assert [(str(f.code), f.pointer) for f in caught.value.findings] == [("out_of_range", "/n")]
+
+
+@pytest.mark.parametrize("values", [None, 5, [1], "n", [("n", 1)]])
+def test_values_without_names_are_no_shape(values: Any) -> None:
+    problem = shaped_transformer(1, 8, 1)
+    found = plan_shapes(problem, options=OPTIONS)
+    calls = (found.offsets, problem.at, lambda each: plan_shapes(problem, Mode.MAXIMUM, [each], OPTIONS))
+    for call in calls:
+        with pytest.raises(BadInput, match="a shape gives each symbol its value, as in"):
+            call(values)
