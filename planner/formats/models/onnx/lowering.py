@@ -364,4 +364,4 @@ def _called(node: Node) -> str:
 
 
 def _operator(node: Node) -> str:
-    return printable(cut(node.operator))
+    return printable(cut(str(Called(node.domain, node.operator, node.overload))))

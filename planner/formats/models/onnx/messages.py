@@ -40,7 +40,7 @@ def read_model(data: bytes) -> Model:
             place: Place = ("functions", len(functions))
             key, _ = each.part.passing(partial(_function, place=place))
             if key in functions:
-                raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(key.name)}")
+                raise bad_input(Code.DUPLICATE_ID, place, f"there is another function {quoted(str(key))}")
             each.part.keep(A_FUNCTION)
             functions[key] = each.part, place
     if graph is None:

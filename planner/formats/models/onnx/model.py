@@ -124,6 +124,10 @@ class Called(NamedTuple):
     name: str
     overload: str
 
+    def __str__(self) -> str:
+        """Return the name with the overload, as ONNX writes it."""
+        return f"{self.name}:{self.overload}" if self.overload else self.name
+
 
 class Functions(Protocol):
     """The model's own functions, read on demand."""

@@ -87,8 +87,10 @@ def test_functions_of_one_name_are_told_apart_by_their_overload() -> None:
     made = graph(calls, [value("x", [4])], [value("a", None), value("b", None)])
     overloads = [three + inside(13, "three"), two + inside(13, "two")]
     assert list(sizes(read(model(made, functions=overloads))).values()) == [16, 32, 48]
-    code, place, _ = refused(model(made, functions=[*overloads, two + inside(13, "two")]))
-    assert (code, place) == ("duplicate_id", "/functions/2")
+    twice = refused(model(made, functions=[*overloads, two + inside(13, "two")]))
+    assert twice == ("duplicate_id", "/functions/2", "there is another function 'f:two'")
+    text = refused(model(made, functions=overloads[:1]))[2]
+    assert text.startswith("f:two: memplan knows no operator own.f:two, and the file does not say which shape 'a' has")
 
 
 @pytest.mark.parametrize("dim", [3, "n"])
