@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ...checks.report import bad_input, quoted
+from ...model.errors import Code
 from ...model.plan import Plan
 from ...model.problem import Problem
-from ..models.tflite.given import UNPLANNED
+from ..models.tflite.given import METADATA, UNPLANNED, planned_offsets
 from ..models.tflite.model import read_model
 from ..models.tflite.write import offsets_of, scratch_offsets
 from .naming import PREFIX, memories, remark, require_namespace
@@ -55,10 +57,18 @@ static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cas
 
 
 def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
-    """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules."""
+    """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules, and the model has no places of its own."""
     p = require_namespace(prefix[-1], ("BufferPlan", "BufferDescriptor"))
     model = read_model(source)
-    planned = [(id_, offset) for id_, offset in offsets_of(model, plan) if offset != UNPLANNED]
+    every = offsets_of(model, plan)
+    for (id_, offset), given in zip(every, planned_offsets(model) or (), strict=False):
+        if UNPLANNED not in (offset, given):
+            text = (
+                f"the model places {quoted(id_)} itself, and the shim takes no tensors with places: write the plan into the model"
+                f" (memplan plan model.tflite -o planned.tflite), or take the model without {METADATA}"
+            )
+            raise bad_input(Code.UNSUPPORTED, ("metadata", METADATA), text)
+    planned = [(id_, offset) for id_, offset in every if offset != UNPLANNED]
     scratch = scratch_offsets(model, plan)
     entries = "\n".join(f"        {{{offset}}},  // {remark(id_)}" for id_, offset in (*planned, *scratch))
     text = TEXT.format(

@@ -14,6 +14,9 @@ import pytest
 import planner
 from api.cli.app import app
 from planner import Buffer, Fixed, Pool, Problem, formats
+from planner.formats.models.tflite.given import UNPLANNED
+from planner.formats.models.tflite.model import read_model
+from planner.formats.models.tflite.write import with_metadata
 from planner.formats.tables.plans import PLAN_FORMATS, plan_format
 from planner.model.errors import BadInput
 from planner.model.plan import Plan
@@ -218,6 +221,16 @@ def test_the_buffer_plan_compiles_in_place_of_tflite_micro_s_own(tmp_path: Path,
     assert made.returncode == 0, made.stderr
     ran = subprocess.run([tmp_path / "out"], capture_output=True, text=True, timeout=120, check=True)
     assert [int(line) for line in ran.stdout.split()] == [offset for offset, _ in offsets(problem)]
+
+
+def test_no_buffer_plan_is_written_for_a_model_with_places_of_its_own() -> None:
+    """The shim leaves to its base class what has a place, and that refuses it."""
+    problem = planner.read_problem(MODEL, format="tflite:like=tflm")[0]
+    placed = written("tflite", problem, MODEL)
+    with pytest.raises(BadInput, match=r"the model places 'x' itself, .*: write the plan into the model"):
+        written("tflm", problem, placed)
+    online = with_metadata(read_model(placed), [UNPLANNED] * 4)
+    assert written("tflm", problem, online) == written("tflm", problem, MODEL)
 
 
 def test_the_memory_map_names_every_buffer_by_address() -> None:
