@@ -52,6 +52,13 @@ class _Tensor(NamedTuple):
     size: int
     memory: int
     offset: int
+    state: bool
+    """The file gives it a name or contents, as it does only to state."""
+
+    @property
+    def bytes(self) -> tuple[int, int, int]:
+        """Which bytes it takes: memory, offset and size."""
+        return self.memory, self.offset, self.size
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -89,8 +96,9 @@ def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPla
         elif held is not None and kind in LISTS:
             lists[number] = held.signed_vector(0, "items")
     called, named = Called(plan), names_of(plan)
-    uses = _Uses(tensors, count, lists, called)
-    uses.write(plan.signed_vector(3, "inputs"), begun, (*plan.place, "inputs"))
+    inputs = plan.signed_vector(3, "inputs")
+    uses = _Uses(tensors, count, lists, called, inputs)
+    uses.write(inputs, begun, (*plan.place, "inputs"))
     step = begun
     for chain in plan.tables(5, "chains"):
         start = step
@@ -118,16 +126,30 @@ def _tensor(table: Table) -> _Tensor | None:
     offset = high << 32 | low
     if offset > MAX_ADDRESS:
         raise bad_input(Code.OUT_OF_RANGE, (*placed.place, "memory_offset_high"), f"an offset of {offset}")
-    return _Tensor(bytes_, placed.unsigned(0, "memory_id"), offset)
+    more = table.table(9, "extra_tensor_info")
+    named = more is not None and bool(more.text(1, "fully_qualified_name"))
+    return _Tensor(bytes_, placed.unsigned(0, "memory_id"), offset, named or table.unsigned(5, "data_buffer_idx") > 0)
 
 
 class _Uses:
     """The uses of values in one method, and which values share places."""
 
     def __init__(
-        self, tensors: dict[int, _Tensor], count: int, lists: dict[int, tuple[int, ...]], called: Called
+        self,
+        tensors: dict[int, _Tensor],
+        count: int,
+        lists: dict[int, tuple[int, ...]],
+        called: Called,
+        inputs: tuple[int, ...],
     ) -> None:
         self._tensors, self._count, self._lists, self._called = tensors, count, lists, called
+        self._inputs = frozenset(inputs)
+        self._made = max(inputs, default=count - 1) + 1
+        """Values are numbered as they come: state, inputs, then what instructions make. Below this number there may be state."""
+        self._lowest: dict[tuple[int, int, int], int] = {}
+        """The lowest number of the values that take the same bytes."""
+        for number, tensor in tensors.items():
+            self._lowest.setdefault(tensor.bytes, number)
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._loops: list[Interval] = []
@@ -171,7 +193,7 @@ class _Uses:
         if kind == KERNEL:
             self._call(fields.signed(0, "op_index"), fields.signed_vector(1, "args"), step, place)
         elif kind == DELEGATE:
-            self.read(fields.signed_vector(1, "args"), step, place)
+            self._delegate(fields.signed_vector(1, "args"), step, place)
         elif kind == MOVE:
             source, target = fields.signed(0, "move_from"), fields.signed(1, "move_to")
             self.read((source,), step, place)
@@ -211,7 +233,41 @@ class _Uses:
             changes = name.endswith("_") and not name.endswith(OVERWRITES)
             twice = Counter(arguments[:-1])
             self.read([n for n in arguments[:-1] if changes or n not in results or twice[n] > 1], step, place)
-            self.write(results, step, place)
+            if name.endswith("_"):
+                self.write(results, step, place)
+            else:
+                self._make(results, step, place)
+
+    def _make(self, numbers: Collection[int], step: int, place: Place) -> None:
+        """Record that an instruction writes these results, which are its own."""
+        self.write(numbers, step, place)
+        if not self._inputs:
+            self._made = min(self._made, min(numbers, default=self._made))
+
+    def _delegate(self, arguments: tuple[int, ...], step: int, place: Place) -> None:
+        """Record what a delegate reads and then makes: arguments are inputs and then results, and the file does not say how many of each.
+
+        The last one that is new is a result, as are those which cannot have been there before, and all new ones behind them.
+        """
+        made: dict[int, None] = {}
+        for number in arguments:
+            tensor = self._tensors.get(number)
+            if tensor is None or tensor.state or number in self._first:
+                continue
+            if made or number == arguments[-1] or not self._may_be_there(tensor):
+                made[number] = None
+        self.read([number for number in arguments if number not in made], step, place)
+        self._make(made, step, place)
+
+    def _may_be_there(self, tensor: _Tensor) -> bool:
+        """True if a value that no instruction has written may be state, or another shape of state or of what was written at its place."""
+        writer = self._writers.get((tensor.memory, tensor.offset))
+        if writer is not None and self._tensors[writer].size == tensor.size:
+            return True
+        return self._may_be_state(self._lowest[tensor.bytes])
+
+    def _may_be_state(self, number: int) -> bool:
+        return self._tensors[number].state or (number < self._made and number not in self._inputs)
 
     def _lie(self, source: int, target: int, step: int, place: Place) -> None:
         self.write((target,), step, place)

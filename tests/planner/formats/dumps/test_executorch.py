@@ -40,6 +40,10 @@ def kernel(*args: int) -> Fields:
     return {0: u8(1), 1: {0: 0, 1: list(args)}}
 
 
+def delegate(*args: int) -> Fields:
+    return {0: u8(2), 1: {0: 0, 1: list(args)}}
+
+
 def jump(value_: int, to: int) -> Fields:
     return {0: u8(4), 1: {0: value_, 1: to}}
 
@@ -183,6 +187,47 @@ def test_a_view_in_another_shape_keeps_its_value_alive() -> None:
     assert lives(read(program(view))) == {"2": ((0, 4),), "1": ((0, 4),), "3": ((2, 4),)}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "inputs", "ends"),
+    [
+        ((1, 2), [1], {"2": (1, 3)}),  # a result where nothing was
+        ((1, 3), [1], {"3": (1, 3), "1": (0, 2)}),  # a result where an input of the same size was
+        (
+            (1, 2, 3),
+            [1],
+            {"2": (1, 3), "3": (1, 3), "1": (0, 2)},
+        ),  # two: before the first of them nothing can be a view
+        ((1, 3, 2), [1], {"3": (1, 3), "1": (0, 3)}),  # 3 may be 1 in another shape
+        ((1, 4, 2), [1], {"4": (1, 3), "1": (0, 2)}),  # of another size it is no other shape
+        ((1, 0, 2), [1], {"0": (0, 4), "2": (1, 3)}),  # state is numbered before inputs
+        ((0, 1, 5), [1], {"5": (1, 3), "0": (0, 4)}),
+        ((1, 6, 2), [1], {"6": (0, 4), "2": (1, 3)}),  # state in another shape
+        ((0, 1, 2), [], {"0": (0, 4), "1": (0, 4), "2": (1, 3)}),  # without inputs all but the last may be state
+        ((1, 7), [1], {"7": (0, 4)}),  # a name is one of state
+    ],
+)
+def test_what_a_delegate_makes_lives_from_then_on(
+    arguments: tuple[int, ...], inputs: list[int], ends: dict[str, tuple[int, int]]
+) -> None:
+    """Arguments are inputs and results in one list. What may have been there before is taken for an input, but for the last."""
+    named = value(64, offset=320)
+    named[1][9] = {1: "cache"}
+    sizes = ((64, 0), (64, 64), (64, 128), (64, 64), (32, 64), (64, 192), (64, 0))
+    values = [*(value(size, offset=at) for size, at in sizes), named, value(4, offset=256)]
+    made = method(values, [kernel(), delegate(*arguments), kernel(*(n for n in arguments if n != 1), 8)], inputs, [8])
+    found = lives(read(program(made)))
+    found["7"] = found.pop("cache", None)
+    assert {name: found[name] for name in ends} == {name: (end,) for name, end in ends.items()}
+
+
+def test_a_network_of_delegates_needs_no_more_than_its_largest_step() -> None:
+    """Each delegate's result lies in a place of its own in the file, as ExecuTorch's naive planner has it, and in two in the plan."""
+    values = [value(64, offset=64 * i) for i in range(8)]
+    problem = read(program(method(values, [delegate(i, i + 1) for i in range(7)], [0], [7])))
+    found = plan(problem)
+    assert (found.peak, found.status, problem.constraints.colocations) == (128, "optimal", ())
+
+
 def test_overlapping_values_are_tied_to_the_lowest() -> None:
     values = [value(16, offset=64), value(64, offset=32), value(64)]
     problem = read(program(method(values, [kernel(0, 2), kernel(0, 2, 1)], [0], [1, 2])))
@@ -235,10 +280,9 @@ def test_names_of_tensors_operators_and_steps_are_kept() -> None:
     named[1][9] = {1: "layer.cache"}
     number = value(8, offset=128)
     number[1][9] = {1: "0"}
-    delegated = {0: u8(2), 1: {0: 0, 1: [2]}}
     made = {
         **method(
-            [value(64), named, number, value(4, 0)], [kernel(0, 1), kernel(1, 2), jump(2, 2), delegated], [0], [2]
+            [value(64), named, number, value(4, 0)], [kernel(0, 1), kernel(1, 2), jump(2, 2), delegate(2)], [0], [2]
         ),
         6: [{0: "aten::relu", 1: "out"}],
         7: [{0: "XnnpackBackend"}],
