@@ -231,8 +231,9 @@ class _Uses:
         else:
             results = set(self._inside(arguments[-1], place)) if arguments else set()
             changes = name.endswith("_") and not name.endswith(OVERWRITES)
-            twice = Counter(arguments[:-1])
-            self.read([n for n in arguments[:-1] if changes or n not in results or twice[n] > 1], step, place)
+            given = [each for n in arguments[:-1] for each in self._inside(n, place)]
+            twice = Counter(given)
+            self.read([n for n in given if changes or n not in results or twice[n] > 1], step, place)
             if name.endswith("_"):
                 self.write(results, step, place)
             else:

@@ -187,6 +187,14 @@ def test_a_view_in_another_shape_keeps_its_value_alive() -> None:
     assert lives(read(program(view))) == {"2": ((0, 4),), "1": ((0, 4),), "3": ((2, 4),)}
 
 
+@pytest.mark.parametrize(("arguments", "live"), [((0, 3, 4), (0, 2)), ((0, 1, 3, 4), (0, 3)), ((5, 3, 4), (0, 3))])
+def test_results_in_lists_are_written_and_not_read(arguments: tuple[int, ...], live: tuple[int, int]) -> None:
+    """Kernels that split have a list for their results twice: as an argument, and as what they return. What is also given to them is read."""
+    values = [value(64), value(32, offset=64), value(32, offset=96), listed(1, 2), listed(1, 2), listed(0, 1)]
+    found = lives(read(program(method([*values, value(4, offset=128)], [kernel(*arguments), kernel(3, 6)], [0], [6]))))
+    assert (found["1"], found["2"]) == ((live,), ((0, 2),))
+
+
 @pytest.mark.parametrize(
     ("arguments", "inputs", "ends"),
     [
