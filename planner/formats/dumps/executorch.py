@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
 from ...checks.report import Place, bad_input
@@ -32,6 +32,7 @@ from .executorch_schema import (
     names_of,
     require_all,
 )
+from .executorch_state import Tensor, Used, shared_bytes
 from .shared_places import OwnPlan, tied
 
 if TYPE_CHECKING:
@@ -46,21 +47,6 @@ MOST_LOOKS = 5_000_000
 """The most examinations of values in lists."""
 
 
-class _Tensor(NamedTuple):
-    """A tensor with a place."""
-
-    size: int
-    memory: int
-    offset: int
-    state: bool
-    """The file gives it a name or contents, as it does only to state."""
-
-    @property
-    def bytes(self) -> tuple[int, int, int]:
-        """Which bytes it takes: memory, offset and size."""
-        return self.memory, self.offset, self.size
-
-
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem: methods run one after the other, each memory id is a memory. The file's own offsets are hints."""
     require_all(source.data)
@@ -69,11 +55,18 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     if not plans:
         raise bad_input(Code.MISSING_FIELD, ("execution_plan",), "there is no method in it")
     buffers, own, steps = Gathered(), OwnPlan(), Steps()
+    found: list[Used] = []
     begun = 0
     methods = Names()
     for i, plan in enumerate(plans):
         method = methods.new(plan.text(0, "name") or f"method{i}")
-        begun = _method(plan, f"{method[:500]}/" if len(plans) > 1 else "", begun, buffers, own, steps)
+        begun = _method(plan, i, f"{method[:500]}/" if len(plans) > 1 else "", begun, found, steps)
+    shared = shared_bytes(found) if len(plans) > 1 else set[tuple[int, int, int]]()
+    for id_, tensor, _, live, _ in found:
+        pool = f"memory {tensor.memory}"
+        own.add(pool, tensor.offset, tensor.size)
+        live = (0, begun) if tensor.bytes in shared else live
+        buffers.add(Buffer(id_, tensor.size, live=(live,), pools=(pool,), hint=tensor.offset))
     pools = tuple(sorted(own.pools(ALIGNMENT, "memory 1"), key=attrgetter("name")))
     every, rules = tied(buffers.all(pools), lambda _: ("execution_plan",))
     name = f"ExecuTorch's own plan: {own}"
@@ -81,18 +74,18 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     return sound_as_read(problem), ()
 
 
-def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPlan, steps: Steps) -> int:
-    """Add the method's buffers and steps; return the step after its last."""
-    tensors: dict[int, _Tensor] = {}
+def _method(plan: Table, method: int, prefix: str, begun: int, found: list[Used], steps: Steps) -> int:
+    """Add what the method uses, and its steps; return the step after its last."""
+    tensors: dict[int, Tensor] = {}
     lists: dict[int, tuple[int, ...]] = {}
     count = 0
     for number, value in enumerate(plan.tables(2, "values")):
         count = number + 1
         kind, held = value.byte(0, "val_type"), value.table(1, "val")
         if held is not None and kind == TENSOR:
-            found = _tensor(held)
-            if found is not None:
-                tensors[number] = found
+            tensor = _tensor(held)
+            if tensor is not None:
+                tensors[number] = tensor
         elif held is not None and kind in LISTS:
             lists[number] = held.signed_vector(0, "items")
     called, named = Called(plan), names_of(plan)
@@ -107,16 +100,15 @@ def _method(plan: Table, prefix: str, begun: int, buffers: Gathered, own: OwnPla
             step += 1
     uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
     lives = uses.lives(begun, step + 1, (*plan.place, "chains"))
-    for n, each in tensors.items():
-        if n in lives:
-            pool = f"memory {each.memory}"
-            own.add(pool, each.offset, each.size)
-            id_ = f"{prefix}{named.get(n, n)}"
-            buffers.add(Buffer(id_, each.size, live=(lives[n],), pools=(pool,), hint=each.offset))
+    found.extend(
+        Used(f"{prefix}{named.get(n, n)}", each, method, lives[n], uses.is_state(n))
+        for n, each in tensors.items()
+        if n in lives
+    )
     return step + 1
 
 
-def _tensor(table: Table) -> _Tensor | None:
+def _tensor(table: Table) -> Tensor | None:
     """Return the tensor; None for constants, and for what gets its memory at run time."""
     placed = table.table(6, "allocation_info")
     if placed is None:
@@ -127,8 +119,9 @@ def _tensor(table: Table) -> _Tensor | None:
     if offset > MAX_ADDRESS:
         raise bad_input(Code.OUT_OF_RANGE, (*placed.place, "memory_offset_high"), f"an offset of {offset}")
     more = table.table(9, "extra_tensor_info")
-    named = more is not None and bool(more.text(1, "fully_qualified_name"))
-    return _Tensor(bytes_, placed.unsigned(0, "memory_id"), offset, named or table.unsigned(5, "data_buffer_idx") > 0)
+    name = None if more is None else more.text(1, "fully_qualified_name")
+    filled = table.unsigned(5, "data_buffer_idx") > 0
+    return Tensor(bytes_, placed.unsigned(0, "memory_id"), offset, name or "", filled)
 
 
 class _Uses:
@@ -136,7 +129,7 @@ class _Uses:
 
     def __init__(
         self,
-        tensors: dict[int, _Tensor],
+        tensors: dict[int, Tensor],
         count: int,
         lists: dict[int, tuple[int, ...]],
         called: Called,
@@ -219,6 +212,10 @@ class _Uses:
             for each, first in self._first.items()
         }
 
+    def is_state(self, number: int) -> bool:
+        """True if the value is there before the method runs, other than as an input."""
+        return number in self._kept or self._may_be_state(number)
+
     def _call(self, called: int, arguments: tuple[int, ...], step: int, place: Place) -> None:
         """Record a kernel. Its last argument is its result, or a list of results, which are also among the others."""
         kernels = self._called.kernels
@@ -253,14 +250,14 @@ class _Uses:
         made: dict[int, None] = {}
         for number in arguments:
             tensor = self._tensors.get(number)
-            if tensor is None or tensor.state or number in self._first:
+            if tensor is None or tensor.is_state or number in self._first:
                 continue
             if made or number == arguments[-1] or not self._may_be_there(tensor):
                 made[number] = None
         self.read([number for number in arguments if number not in made], step, place)
         self._make(made, step, place)
 
-    def _may_be_there(self, tensor: _Tensor) -> bool:
+    def _may_be_there(self, tensor: Tensor) -> bool:
         """True if a value that no instruction has written may be state, or another shape of state or of what was written at its place."""
         writer = self._writers.get((tensor.memory, tensor.offset))
         if writer is not None and self._tensors[writer].size == tensor.size:
@@ -268,7 +265,7 @@ class _Uses:
         return self._may_be_state(self._lowest[tensor.bytes])
 
     def _may_be_state(self, number: int) -> bool:
-        return self._tensors[number].state or (number < self._made and number not in self._inputs)
+        return self._tensors[number].is_state or (number < self._made and number not in self._inputs)
 
     def _lie(self, source: int, target: int, step: int, place: Place) -> None:
         self.write((target,), step, place)
