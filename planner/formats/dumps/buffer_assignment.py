@@ -35,6 +35,8 @@ class _Event(NamedTuple):
     kind: int
     buffer: int
     shared: int
+    name: Field | None
+    """The instruction that makes the buffer; today's files have it only here."""
 
 
 class _Logical:
@@ -43,20 +45,32 @@ class _Logical:
     def __init__(self) -> None:
         self._ids = Numbered()
         """The number of each, as text, which takes a quarter of what a dictionary does."""
-        self.names = Numbered()
+        self._names = Numbered()
+        self.named = array("i")
+        """The number of each row's name; NOWHERE if it has none."""
         self.sizes = array("q")
         self.colors: dict[int, int] = {}
         """The colour of each row that has one; 0 of the others."""
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.sizes)
 
     def add(self, id_: int, name: str, size: int, color: int) -> None:
         row = self._ids.append(str(id_))
-        self.names.append(name)
+        self.named.append(NOWHERE)
+        self.call(row, name)
         self.sizes.append(size)
         if color:
             self.colors[row] = color
+
+    def call(self, row: int, name: str) -> None:
+        """Name a row that has no name yet."""
+        if name:
+            number = self._names.number(name)
+            self.named[row] = self._names.append(name) if number is None else number
+
+    def name(self, row: int) -> str:
+        return "" if self.named[row] == NOWHERE else self._names[self.named[row]]
 
     def __contains__(self, id_: int) -> bool:
         return str(id_) in self._ids
@@ -87,7 +101,8 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     if not traces:
         text = "it has no heap simulator trace, so it is not known what is needed when"
         raise bad_input(Code.MISSING_FIELD, ("heap_simulator_traces",), text)
-    return sound_as_read(_problem(logical, traces, most, assignment)), ()
+    problem, warnings = _problem(logical, traces, most, assignment)
+    return sound_as_read(problem), warnings
 
 
 def _require_few(count: int, most: int, at: int) -> None:
@@ -143,15 +158,18 @@ def _events(part: Part) -> Iterator[_Event]:
         if field.number != 1:
             continue
         kind = buffer = shared = 0
+        name: Field | None = None
         for each in field.part.fields():
             match each.number:
                 case 1:
                     kind = each.signed
                 case 2:
                     buffer = each.signed
+                case 4:
+                    name = each
                 case 5:
                     shared = each.signed
-        yield _Event(kind, buffer, shared)
+        yield _Event(kind, buffer, shared, name)
 
 
 def _is_of_one_computation(trace: Part) -> bool:
@@ -174,7 +192,7 @@ def _pools(homes: Iterable[_Home]) -> dict[_Home, str]:
     return found or {(0, NOWHERE): "memory"}
 
 
-def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part) -> Problem:
+def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part) -> tuple[Problem, tuple[str, ...]]:
     simulated = _Simulated(logical)
     count = len(logical) + len(traces)
     for number, part in enumerate(traces):
@@ -189,13 +207,15 @@ def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part)
         return logical.colors.get(row, 0), simulated.homes[row]
 
     pools = _pools({home(logical.row(id_)) for id_, _ in live()})
-    names = () if logical.names.are_different else (logical.names[logical.row(id_)] for id_, _ in live())
-    twice = _twice(names)
+    named = np.fromiter((logical.named[logical.row(id_)] for id_, _ in live()), np.int32)
+    numbers, counts = np.unique(named, return_counts=True)
+    twice = {NOWHERE, *numbers[counts > 1].tolist()}
 
     def name(id_: int) -> str:
         """Return the name of the defining instruction; with the number if several have it, or it has none."""
-        own = logical.names[logical.row(id_)]
-        return own if own and own not in twice else f"{own}#{id_}".lstrip("#")
+        row = logical.row(id_)
+        own = logical.name(row)
+        return own if logical.named[row] not in twice else f"{own}#{id_}".lstrip("#")
 
     places = assignment.passing(lambda part: _Places(part, logical))
     for id_, _ in live():
@@ -214,7 +234,8 @@ def _problem(logical: _Logical, traces: list[Part], most: int, assignment: Part)
     made = tuple(Pool(pool, alignment=gcd(ALIGNMENT, own.steps.get(pool, 1))) for pool in pools.values())
     title = f"XLA's own plan: {own}" if len(own.ends) == len(pools) else None
     rules = Constraints(colocations=colocations)
-    return Problem(buffers.all(made), made, rules, name=title, lifetimes=Lifetimes.HALF_OPEN)
+    problem = Problem(buffers.all(made), made, rules, name=title, lifetimes=Lifetimes.HALF_OPEN)
+    return problem, places.left_out(logical.sizes)
 
 
 class _Places:
@@ -223,6 +244,7 @@ class _Places:
     def __init__(self, assignment: Part, logical: _Logical) -> None:
         self._home, self._at = (array("q", (NOWHERE,)) * len(logical) for _ in range(2))
         """The allocation of each row, and its place there."""
+        self._is_planned = bytearray(len(logical))
         self._used: dict[str, set[int]] = {}
         """By memory: the allocations of its buffers."""
         self._users: dict[int, set[str]] = {}
@@ -243,6 +265,7 @@ class _Places:
 
     def use(self, row: int, pool: str) -> None:
         """Record that a buffer is planned."""
+        self._is_planned[row] = True
         self._used.setdefault(pool, set()).add(self._home[row])
         self._users.setdefault(self._home[row], set()).add(pool)
 
@@ -251,16 +274,17 @@ class _Places:
         is_alone = home != NOWHERE and len(self._used[pool]) == 1 and len(self._users[home]) == 1
         return self._at[row] if is_alone else None
 
-
-def _twice(names: Iterable[str]) -> set[str]:
-    """Return those that stand there more than once."""
-    seen, found = Numbered(), set[str]()
-    for name in names:
-        if name in seen:
-            found.add(name)
-        else:
-            seen.append(name)
-    return found
+    def left_out(self, sizes: array[int]) -> tuple[str, ...]:
+        """Return a warning if there are others where the planned ones are, such as tuples: no trace says when they are needed."""
+        homes = self._users.keys() - {NOWHERE}
+        rows = [
+            row for row, home in enumerate(self._home) if home in homes and sizes[row] and not self._is_planned[row]
+        ]
+        if not rows:
+            return ()
+        end = max(self._at[row] + sizes[row] for row in rows)
+        what = f"{sum(sizes[row] for row in rows)} bytes in {len(rows)} buffers (mostly tuples), which XLA has beside these up to byte {end},"
+        return (f"{what} are not planned: no trace says when they are needed. XLA's text dump (xla-text) does",)
 
 
 class _Simulated:
@@ -324,10 +348,16 @@ class _Simulated:
             self.report.add(Code.DUPLICATE_ID, place, f"buffer {event.buffer} is there already")
         else:
             self._begun[event.buffer] = self._step
+            self._call(event)
             if self._trace != NOWHERE:
                 self._settle(event)
             if event.kind == SHARE:
                 self._share(event, place)
+
+    def _call(self, event: _Event) -> None:
+        row = self._logical.row(event.buffer)
+        if event.name is not None and self._logical.named[row] == NOWHERE:
+            self._logical.call(row, event.name.text())
 
     def _settle(self, event: _Event) -> None:
         """Record in which trace's memory a buffer is."""

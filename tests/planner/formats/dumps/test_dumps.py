@@ -149,6 +149,38 @@ def test_places_of_an_assignment_become_hints_and_its_alignment() -> None:
     assert (problem.pools[0].alignment, problem.name) == (1, None)
 
 
+def test_names_of_buffers_are_read_where_files_have_them() -> None:
+    """Today's files name the instruction that makes a buffer in the events alone. What several have, or none has, gets its number."""
+    made = b"".join(inside(1, number(1, id_) + number(2, 64) + inside(3, number(4, 7 + id_))) for id_ in range(5))
+    names = {0: "sort.0", 1: "loop", 2: "loop", 4: "tuple"}
+    rows = [
+        inside(1, number(1, kind) + number(2, id_) + (inside(4, names[id_]) if id_ in names else b""))
+        for id_ in range(5)
+        for kind in (0, 1)
+    ]
+    assert [each.id for each in read(made + inside(4, b"".join(rows))).buffers] == [
+        "sort.0",
+        "loop#1",
+        "loop#2",
+        "3",
+        "tuple",
+    ]
+    told = logical(1, 64) + inside(4, inside(1, number(2, 1) + inside(4, "other")))
+    assert [each.id for each in read(told).buffers] == ["add.1"]
+
+
+def test_buffers_without_events_beside_planned_ones_are_told() -> None:
+    made = b"".join(logical(each, size) for each, size in ((1, 64), (2, 8), (3, 8), (4, 32), (5, 0)))
+    places = assigned(200, (1, 0), (2, 64), (3, 192), (5, 192)) + assigned(32, (4, 0))
+    problem, warnings = read_problem(made + places + events((0, 1, 0)), format="xla")
+    assert ([each.id for each in problem.buffers], problem.name) == (["add.1"], "XLA's own plan: 64 bytes")
+    (warning,) = warnings
+    assert warning.startswith(
+        "16 bytes in 2 buffers (mostly tuples), which XLA has beside these up to byte 200, are not planned"
+    )
+    assert read_problem(made + places + events((0, 1, 0), (0, 2, 0), (0, 3, 0)), format="xla")[1] == ()
+
+
 def test_computations_simulated_one_by_one_have_disjoint_memory() -> None:
     made = logical(1, 64) + logical(2, 32) + logical(3, 8) + logical(4, 4, 1)
     first = [(0, 1, 0), (0, 4, 0), (1, 4, 0), (1, 1, 0)]
