@@ -32,12 +32,12 @@ VALUE = "value: <0 a @0> (size=64,offset=0): s8[64]{0}"
 RANGE = "a{}:0-1"
 OTHER_PARTS = ("HloLiveRange", "Total bytes", "Used values")
 UNTIMED = "there are no times in it, so that each allocation is one buffer; put the file that ends in -live-range.txt behind it"
-_ALLOCATION = re.compile(r"allocation (?P<id>\d{1,19}): .{0,100}?\bsize (?P<size>\d{1,40})(?P<rest>.*):")
+_ALLOCATION = re.compile(r"allocation (?P<id>[0-9]{1,19}): .{0,100}?\bsize (?P<size>[0-9]{1,40})(?P<rest>.*):")
 _VALUE = re.compile(
-    r" value: <(?P<id>\d{1,19}) (?P<name>.+) @\d{1,19}> \(size=(?P<size>\d{1,40}),offset=(?P<offset>\d{1,40})\)"
+    r" value: <(?P<id>[0-9]{1,19}) (?P<name>.+) @[0-9]{1,19}> \(size=(?P<size>[0-9]{1,40}),offset=(?P<offset>[0-9]{1,40})\)"
 )
-_RANGE = re.compile(r" {4}(?P<name>\S+): ?(?P<first>\d{1,40})-(?P<last>\d{1,40})")
-_COLOR = re.compile(r", color (\d{1,19})")
+_RANGE = re.compile(r" {4}(?P<name>\S+): ?(?P<first>[0-9]{1,40})-(?P<last>[0-9]{1,40})")
+_COLOR = re.compile(r", color ([0-9]{1,19})")
 JOINED = " (phi)"
 """After the names of values that come from several places: a loop's start or its body, one branch or another."""
 TEMPORARY = "preallocated-temp"
@@ -135,7 +135,7 @@ class _Dump:
         id_, name = match["id"], match["name"]
         size = whole(match["size"], number, "the size", self.report)
         offset = whole(match["offset"], number, "the offset", self.report)
-        key = int(id_) if id_.isascii() and not id_.startswith("0") else id_
+        key = int(id_) if not id_.startswith("0") else id_
         if key in self._seen:
             self._twice(number, f"value {id_}")
         elif self._pool is not None and self._reach(self._pool, self._begin + offset + size, number):

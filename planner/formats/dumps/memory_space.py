@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import replace
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from solvers.model.instance import Term
@@ -17,7 +16,7 @@ from ...model.gathered import Gathered
 from ...model.numbered import Numbered
 from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..planners.minimalloc import rows
-from ..text.lines import whole
+from ..text.lines import decimal, whole
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -39,6 +38,8 @@ GREATEST = 1_000_000
 """What the greatest benefit of a file counts as accesses; all others in proportion."""
 BUFFERS, BYTES_A_BUFFER = 1 << 15, 100
 """The buffers that any file may have, and the bytes per further one; XLA's own, with the names of their uses, mostly take more."""
+SCOPED = {"": False, "0": False, "false": False, "1": True, "true": True}
+"""What may stand in the last column."""
 _BETWEEN = re.compile(r"[;,\s]+")
 
 
@@ -73,7 +74,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         begun = whole(start, number, "the definition time", report, MAX_TIME - 1)
         times = [whole(each, number, "a use time", report, MAX_TIME - 1) for each in _BETWEEN.split(uses) if each]
         live = (begun, max([begun, *times]) + 1)
-        homes = None if scoped in ("0", "false", "") else (ALTERNATE,)
+        if scoped not in SCOPED:
+            text = f"line {number}: is_scoped must be 0, 1, false or true, not {quoted(scoped)}"
+            report.add(Code.INVALID_VALUE, ("lines", number), text)
+        homes = (ALTERNATE,) if SCOPED.get(scoped) else None
         buffers.add(Buffer(name, whole(size, number, "the size", report), live=(live,), pools=homes))
         benefits.append(_benefit(benefit, number, report))
         if report.is_full:
@@ -92,12 +96,9 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 def _benefit(cell: str, number: int, report: Report) -> float:
     """Return a number; 0, with a finding, if it is none."""
-    try:
-        value = float(cell)
-    except ValueError:
-        value = float("nan")
-    if isfinite(value):
+    value = decimal(cell)
+    if value is not None:
         return value
-    text = f"line {number}: the benefit must be a number, not {quoted(cell)}"
+    text = f"line {number}: the benefit must be a number such as 0.5 or 2e-06, not {quoted(cell)}"
     report.add(Code.WRONG_TYPE, ("lines", number), text)
     return 0

@@ -10,7 +10,7 @@ from ...checks.report import Report
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import Buffer, Lifetimes, Problem
-from ..text.lines import lines, require_any, times, whole
+from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
             report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
             continue
         id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
-        place = None if offset.startswith("-") else whole(offset, number, "the offset", report)
+        place = None if (integer(offset) or 0) < 0 else whole(offset, number, "the offset", report)
         bytes_ = whole(size, number, "the size", report)
         live = times(first, last, number, report)
         buffer = Buffer(id_, bytes_, live=(live,), hint=place)

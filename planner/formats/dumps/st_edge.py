@@ -232,7 +232,7 @@ def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
     address = row.get("address", NO_ADDRESS)
     if address == NO_ADDRESS:
         return None
-    if isinstance(address, str) and address.isdecimal() and len(address) <= MAX_DIGITS:
+    if isinstance(address, str) and address.isascii() and address.isdecimal() and len(address) <= MAX_DIGITS:
         address = int(address)
     return _number({"address": address}, "address", place, report)
 

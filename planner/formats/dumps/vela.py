@@ -21,7 +21,7 @@ from ...model.columns import BufferColumns
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Problem
-from ..text.lines import lines, require_any, times, whole
+from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         )
         buffers.add(buffer)
         own.add(row.memory, hint, size)
-        tops.append(_number(end))
+        top = integer(end)
+        tops.append(top if top is not None and 0 <= top <= MAX_ADDRESS else -1)
     report.raise_if_any()
     require_any(buffers, SAMPLE)
     del tensors
@@ -141,14 +142,6 @@ def _rows(data: bytes, report: Report) -> Iterator[_Row]:
                 report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {shape.sample}")
         if report.is_full:
             return
-
-
-def _number(address: str) -> int:
-    try:
-        number = int(address, 16)
-    except ValueError:
-        return -1
-    return number if 0 <= number <= MAX_ADDRESS else -1
 
 
 def _alike(buffers: Sequence[Buffer], tops: array[int]) -> Iterator[Colocation]:

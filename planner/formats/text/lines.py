@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
+from math import inf, isfinite
 
 from ...checks.report import Report, bad_input, did_you_mean, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME
+
+_INTEGER = re.compile(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,20}")
+_DECIMAL = re.compile(r"-?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
@@ -19,15 +24,22 @@ def lines(data: bytes) -> Iterator[tuple[int, str]]:
         yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
 
+def integer(text: str) -> int | None:
+    """Return the number, in decimal or 0x; None unless it is written as programs print it. Python's int also takes 1_000, +5, and digits of other scripts."""
+    return int(text, 16 if text.startswith("0x") else 10) if _INTEGER.fullmatch(text) else None
+
+
+def decimal(text: str) -> float | None:
+    """Return the number, which may have a point and an exponent; None unless it is written as programs print it, and finite."""
+    value = float(text) if _DECIMAL.fullmatch(text) else inf
+    return value if isfinite(value) else None
+
+
 def whole(text: str, number: int, what: str, report: Report, most: int = MAX_ADDRESS) -> int:
     """Return a line's number in decimal or 0x; 0, with a finding, if it is invalid or out of range."""
-    digits = text.removeprefix("0x")
-    try:
-        if len(digits) > 20:
-            raise ValueError
-        value = int(digits, 16 if digits != text else 10)
-    except ValueError:
-        text = f"line {number}: {what} must be a number, not {quoted(text)}"
+    value = integer(text)
+    if value is None:
+        text = f"line {number}: {what} must be a number such as 64 or 0x40, not {quoted(text)}"
         report.add(Code.WRONG_TYPE, ("lines", number), text)
         return 0
     if not 0 <= value <= most:

@@ -47,11 +47,20 @@ def test_what_gains_most_is_in_the_alternate_memory() -> None:
     assert homes(read(ROWS.replace("0.5,64", "1e-9,64").replace("2e-06", "3")))["small"] == "alternate"
 
 
-@pytest.mark.parametrize("benefit", ["", "x", "nan", "inf", "1_0e"])
+@pytest.mark.parametrize("benefit", ["", "x", "nan", "inf", "1e999", "1_0e", "1_0", "+5", "٣", "0x1", "."])
 def test_benefits_that_are_no_numbers_are_refused(benefit: str) -> None:
     with pytest.raises(BadInput) as caught:
         read(ROWS.replace("2e-06", benefit))
     assert (caught.value.findings[0].code, caught.value.findings[0].pointer) == ("wrong_type", "/lines/3")
+
+
+@pytest.mark.parametrize("scoped", ["maybe", "2", "False", "+1"])
+def test_what_is_neither_scoped_nor_not_is_refused(scoped: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read(ROWS.replace(",0\n", f",{scoped}\n", 1))
+    finding = caught.value.findings[0]
+    assert (finding.code, finding.pointer) == ("invalid_value", "/lines/2")
+    assert "must be 0, 1, false or true" in finding.message
 
 
 def test_a_file_without_any_benefit_is_planned_for_its_peaks() -> None:

@@ -218,6 +218,7 @@ def test_memories_that_overlap_ambiguously_are_refused() -> None:
     assert fault(subpools=[8]) == ("contradiction", place)
     assert fault(subpools=[10]) == ("contradiction", place)
     assert fault(address="here") == ("wrong_type", "/memory_pools/5/address")
+    assert fault(address="٣") == ("wrong_type", "/memory_pools/5/address")
     assert fault(id=8) == ("duplicate_id", "/memory_pools/5/id")
 
 
