@@ -296,7 +296,8 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
         rows.append({"ph": "M", "name": "process_name", "pid": number, "args": {"name": name}})
     for buffer in problem.buffers:
         place = where.get(buffer.id)
-        pool = place.pool if place is not None else (buffer.pools or names)[0]
+        home = place or buffer.fixed
+        pool = (buffer.pools or names)[0] if home is None else home.pool
         args: dict[str, Any] = {"size": buffer.size, "pool": pool}
         if buffer.alignment > 1:
             args["alignment"] = buffer.alignment

@@ -12,7 +12,7 @@ from planner.checks.report import Report
 from planner.formats.dumps.chrome import write
 from planner.formats.dumps.chrome_pairs import Begun, Pairs, Sized
 from planner.model.errors import BadInput
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 
 
 def event(kind: str, time: float, name: str | None = None, size: int | None = None, **more: Any) -> dict[str, Any]:
@@ -130,3 +130,10 @@ def test_deep_nesting_is_gone_through_once() -> None:
 def test_what_has_an_object_for_a_name_has_none(kinds: str) -> None:
     odd = [event(kind, 2, id=3, dur=1, args={"q": 8}) | {"name": {"x": 1}} for kind in kinds]
     assert lives(read(event("B", 0, "a", 64), event("b", 1, "a", id=3), *odd, event("E", 9, "a"))) == {"a": ((0, 9),)}
+
+
+def test_a_buffer_that_is_fixed_is_written_into_its_memory() -> None:
+    buffer = Buffer("a", 4, live=((0, 1),), fixed=Fixed("fast", 0))
+    problem = Problem((buffer,), (Pool("slow"), Pool("fast")), lifetimes=Lifetimes.HALF_OPEN)
+    again, _ = read_problem(write(problem), format="chrome-trace")
+    assert [each.name for each in again.pools] == ["fast"]
