@@ -49,30 +49,40 @@ class DataFolder:
     """The folder of an embedded store, held by one service at a time."""
 
     def __init__(self, path: Path) -> None:
+        what = f"the data folder {str(path)!r}"
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock: IO[str] = (path / "service.lock").open("a+", encoding="ascii")
         except OSError as error:
-            raise WrongSettings(
-                f"the data folder {str(path)!r} cannot be used: {os.strerror(error.errno or 0)}"
-            ) from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.seek(0)
-            holder = self._lock.read(20).strip()
-            self._lock.close()
-            raise WrongSettings(
-                f"the data folder {str(path)!r} is in use by another service{f' (process {holder})' if holder else ''}"
-            ) from None
-        self._lock.truncate(0)
-        self._lock.write(str(os.getpid()))
-        self._lock.flush()
+            raise _unusable(what, error) from None
+        self._lock = hold(path / "service.lock", what)
         self.store_url = f"sqlite:///{path.resolve() / 'memplan.sqlite'}"
 
     def close(self) -> None:
         """Release it for another service."""
         self._lock.close()
+
+
+def hold(lock: Path, what: str) -> IO[str]:
+    """Return the open file that keeps other services from using it, until it is closed. Raises WrongSettings."""
+    try:
+        held = lock.open("a+", encoding="ascii")
+    except OSError as error:
+        raise _unusable(what, error) from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.seek(0)
+        holder = held.read(20).strip()
+        held.close()
+        raise WrongSettings(f"{what} is in use by another service{f' (process {holder})' if holder else ''}") from None
+    held.truncate(0)
+    held.write(str(os.getpid()))
+    held.flush()
+    return held
+
+
+def _unusable(what: str, error: OSError) -> WrongSettings:
+    return WrongSettings(f"{what} cannot be used: {os.strerror(error.errno or 0)}")
 
 
 class Recent(Generic[Value]):
@@ -336,7 +346,7 @@ class Service:
 
 def open_store_of(settings: Settings, resources: contextlib.ExitStack) -> Store:
     """Return the store in use; what must be closed at the end is added to the resources. Raises WrongSettings."""
-    from .store.opening import is_shared, open_store, why
+    from .store.opening import file_of, is_shared, open_store, why
 
     url = settings.store_url
     try:
@@ -344,6 +354,9 @@ def open_store_of(settings: Settings, resources: contextlib.ExitStack) -> Store:
             folder = DataFolder(settings.data_dir)
             resources.callback(folder.close)
             url = url or folder.store_url
+            file = file_of(url)
+            if file is not None:  # another service may have it, with a data folder of its own
+                resources.callback(hold(file.with_name(f"{file.name}.lock"), f"the store {str(file)!r}").close)
         store = open_store(url)
     except StoreUnavailable as error:
         raise WrongSettings(f"store_url: {why(error)}") from None

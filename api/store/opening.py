@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -18,6 +20,12 @@ def open_store(url: str) -> DatabaseStore:
 def is_shared(url: str) -> bool:
     """True if several processes share the store. Raises StoreUnavailable."""
     return _parsed(url).get_backend_name() != "sqlite"
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a store that processes do not share; None if it has none. Raises StoreUnavailable."""
+    name = _parsed(url).database
+    return None if name in (None, "", ":memory:") or name.startswith("file:") else Path(name).resolve()
 
 
 def open_database(url: str) -> Database:
