@@ -68,7 +68,7 @@ async def answered(
     request: Request,
     service: Service,
     query: RequestQuery,
-    prefer: str | None,
+    prefer: list[str] | None,
     key: str | None,
     endpoint: Endpoint = PLANS,
 ) -> Response:
@@ -128,7 +128,9 @@ class Exchange:
     once: Once | None
 
     @classmethod
-    def of(cls, request: Request, service: Service, got: Received, prefer: str | None, key: str | None) -> Exchange:
+    def of(
+        cls, request: Request, service: Service, got: Received, prefer: list[str] | None, key: str | None
+    ) -> Exchange:
         """Return the exchange. Raises Refusal for an invalid idempotency key."""
         return cls(request, service, got, Preferences(prefer), once_of(key, request.url.path, got.fingerprint))
 

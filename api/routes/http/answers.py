@@ -39,16 +39,16 @@ def plan_headers(plan: StoredPlan | PlanHead, *, hit: bool) -> dict[str, str]:
 
 def not_modified(request: Request, headers: dict[str, str]) -> Response | None:
     """Return that the client has it already, if it has."""
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+    if matches(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     return None
 
 
-def matches(condition: str | None, etag: str) -> bool:
-    """True if the tag is in an If-None-Match header."""
-    if condition is None:
-        return False
-    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
+def matches(request: Request, etag: str) -> bool:
+    """True if the tag is in an If-None-Match header of the request."""
+    tags = [
+        tag.strip().removeprefix("W/") for each in request.headers.getlist("if-none-match") for tag in each.split(",")
+    ]
     return "*" in tags or etag in tags
 
 

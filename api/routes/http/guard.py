@@ -93,6 +93,11 @@ class Guard:
             if sender.status:
                 raise  # half an answer is sent; only the connection can be ended
             await answer(refusal_of(error))(scope, receive, sender)
+        except asyncio.CancelledError:
+            if sender.status:
+                raise
+            text = "the service is stopping, and waits no longer for the rest of the request"
+            await answer(Refusal(503, HttpCode.STOPPING, text))(scope, receive, sender)
         finally:
             sender.close()
             self._note(scope, sender.status, time.perf_counter() - begun)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_origin
 from urllib.request import parse_http_list
 
@@ -108,7 +109,7 @@ IdempotencyKey = Annotated[
     str | None, Header(description="A request that is repeated with the same key has the effect of one.")
 ]
 Prefer = Annotated[
-    str | None,
+    list[str] | None,
     Header(
         description="`respond-async`: answer with a job at once; `wait=SECONDS`: wait at most so long for the plan."
     ),
@@ -118,8 +119,9 @@ Prefer = Annotated[
 class Preferences:
     """The client's wishes (RFC 7240); unknown ones are ignored."""
 
-    def __init__(self, prefer: str | None) -> None:
-        words = _words(prefer or "")
+    def __init__(self, prefer: Sequence[str] | None) -> None:
+        """`prefer`: the header's lines, as many as there are."""
+        words = [word.partition(";")[0].rstrip() for word in _words(", ".join(prefer or ()))]
         self.is_async = "respond-async" in words
         waits = [word[5:] for word in words if re.fullmatch(r"wait=[0-9]{1,6}", word)]
         self.wait = int(waits[0]) if waits else None

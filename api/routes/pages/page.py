@@ -116,7 +116,7 @@ def answer_file(request: Request, file: File, *, lasts: bool = False) -> Respons
     headers = {**HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
     if lasts:
         headers["Cache-Control"] = LASTING
-    if matches(request.headers.get("if-none-match"), file.etag):
+    if matches(request, file.etag):
         return Response(status_code=304, headers=headers)
     return Response(file.data, 200, headers, file.kind)
 

@@ -189,6 +189,14 @@ def test_a_client_that_has_the_plan_gets_not_modified(service: Served) -> None:
         response = service.plan(THREE, **{"If-None-Match": condition})
         assert (response.status_code, response.content, response.headers["etag"]) == (304, b"", tag)
     assert service.plan(THREE, **{"If-None-Match": '"other"'}).status_code == 200
+    two = [("If-None-Match", '"other"'), ("If-None-Match", tag), *JSON.items()]
+    assert service.client.post("/v1/plans", json=THREE, headers=two).status_code == 304
+
+
+def test_preferences_may_have_several_lines_and_parameters(service: Served) -> None:
+    for lines in (["handling=lenient", "respond-async"], ["respond-async; x=1"]):
+        headers = [*(("Prefer", line) for line in lines), *JSON.items()]
+        assert service.client.post("/v1/plans?seed=99", json=THREE, headers=headers).status_code == 202
 
 
 def test_a_request_that_was_answered_leaves_no_job(service: Served) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ import planner
 from api.store.opening import open_store
 from api.store.records import JobFilter, JobState
 from planner import read_plan, read_problem
+from tests.http.hostile.attacks import connected
 from tests.http.queued.test_jobs import events, post_job, until, until_there_is_a_plan
 from tests.http.served import SECONDS, SLOW, SLOW_QUERY, Served, refusal, serving
 from tests.running.command import run
@@ -106,6 +108,32 @@ def test_a_second_service_in_one_data_folder_is_refused(tmp_path: Path) -> None:
         code, message = refused_start(tmp_path)
         assert (code, "in use by another service" in message, str(first.process.pid) in message) == (2, True, True)
         assert "Traceback" not in message
+
+
+def test_a_second_service_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
+    """It took over what the first was carrying out."""
+    url = f"sqlite:///{tmp_path / 'jobs.sqlite'}"
+    with serving(tmp_path / "first", store_url=url) as first:
+        code, message = refused_start(tmp_path / "second", {"MEMPLAN_STORE_URL": url})
+        assert (code, "in use by another service" in message, str(first.process.pid) in message) == (2, True, True)
+
+
+def test_a_request_that_is_still_arriving_when_the_service_stops_is_told_so(tmp_path: Path) -> None:
+    with serving(tmp_path, shutdown_seconds="1") as service:
+        with connected(service) as line:
+            head = (
+                b"POST /v1/plans HTTP/1.1",
+                b"Host: localhost",
+                b"Content-Type: application/json",
+                b"Content-Length: 900",
+            )
+            line.sendall(b"\r\n".join((*head, b"", b"{")))
+            time.sleep(0.3)
+            service.process.send_signal(signal.SIGTERM)
+            told, _, body = b"".join(iter(lambda: line.recv(1 << 16), b"")).partition(b"\r\n\r\n")
+        assert (told.split()[1], json.loads(body)["code"]) == (b"503", "stopping")
+        assert service.stop() == 0
+        assert not any("Traceback" in text for text in service.log), service.log
 
 
 @pytest.mark.parametrize(
