@@ -16,7 +16,7 @@ from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
-OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, AssertionError)
+OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, AssertionError, ArithmeticError)
 """Errors that nobody raised on purpose."""
 
 
@@ -70,8 +70,9 @@ class _Arguments:
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise BadInput for what else is wrong with the arguments of a call that failed: problems that are not sound."""
         for value in self._signature.bind(*args, **kwargs).arguments.values():
-            if isinstance(value, Problem):
-                require_sound(value)
+            problem = getattr(value, "largest", value)  # a shaped problem has one within it
+            if isinstance(problem, Problem):
+                require_sound(problem)
 
 
 _arguments = cache(_Arguments)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from planner import Buffer, Constraints, PlanStatus, Pool, Problem
+from planner import BadInput, Buffer, Constraints, PlanStatus, Pool, Problem
+from planner.checks.arguments import checked
 from planner.planning.shapes import (
     Mode,
     ShapesPlan,
@@ -133,3 +135,10 @@ def test_a_simple_plan_refutes_the_bound_of_offsets_for_a_list_with_empty_buffer
     assert plan is not None
     raised = replace(found, plan=replace(plan, bound=19))
     assert "with the largest sizes, the bound is 19, but a plan takes 18" in verify_shapes(problem, raised)
+
+
+def test_numbers_of_numpy_in_the_problem_are_refused_with_the_place() -> None:
+    pool = replace(TWO.largest.pools[0], alignment=np.int64(4))  # type: ignore[arg-type]
+    odd = replace(TWO, largest=replace(TWO.largest, pools=(pool,)))
+    with pytest.raises(BadInput, match=r"^/pools/0/alignment: must be an integer, not int64"):
+        checked(verify_shapes)(odd, FOUND)

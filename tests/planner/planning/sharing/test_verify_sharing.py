@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from planner import (
+    BadInput,
     Buffer,
     CannotSolve,
     Colocation,
@@ -21,6 +22,7 @@ from planner import (
     share,
     verify_sharing,
 )
+from planner.checks.arguments import checked
 from planner.facts.digest import digest
 from planner.model.plan import Shortage
 from planner.model.problem import Fixed
@@ -42,6 +44,11 @@ PROBLEM = Problem(
     Constraints(conflicts=(("d", "e"),), colocations=(Colocation("view", "c", 0),)),
 )
 MADE = share(PROBLEM)
+
+
+def test_a_problem_that_is_not_sound_is_refused_with_the_place() -> None:
+    with pytest.raises(BadInput, match=r"^/pools/0/alignment: must be from 1"):
+        checked(verify_sharing)(replace(PROBLEM, pools=(Pool("p", 120, alignment=0),)), MADE)
 
 
 def with_object(number: int, **changes: object) -> Sharing:
