@@ -11,7 +11,7 @@ from planner import Pool, plan
 from planner.compilers import torch_program
 from planner.graph import OperatorKind, program_problem
 
-torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (./scripts/compilers)")
+torch: Any = pytest.importorskip("torch", reason="ExecuTorch is not installed (./scripts/compilers)")
 
 STILL = (OperatorKind.VIEW, OperatorKind.SLICE, OperatorKind.SELECT, OperatorKind.CONCATENATE)
 """Operators that need not run if they are applied."""
