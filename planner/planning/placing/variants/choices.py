@@ -18,6 +18,7 @@ from ....facts.colocation import groups as colocated
 from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
+from ....model.columns import sizes
 from ....model.deadline import PREPARING, in_time, look, tick
 from ....model.plan import Plan
 from ....model.problem import Colocation, Constraints, Fixed, Interval, Pool, Problem
@@ -59,7 +60,16 @@ def measure_of(problem: Problem) -> BytesLive:
     if len(problem.pools) > 1:
         return BytesLive(1)
     (pool,) = problem.pools
-    return BytesLive(1 if is_largest(problem) else pool.cost, merged(pool.reserved))
+    price = 1 if is_largest(problem) else pool.cost
+    # Buffers without bytes may end in a reserved range or with it. Others never do, so that their peaks tell how many free bytes are below.
+    return BytesLive(price, () if _any_empty(problem) else merged(pool.reserved))
+
+
+def _any_empty(problem: Problem) -> bool:
+    """True if a buffer, or one of an alternative, has no bytes."""
+    groups = () if problem.variants is None else problem.variants.groups
+    owned = (each.buffers for group in groups for each in group.alternatives)
+    return any(0 in sizes(buffers) for buffers in (problem.buffers, *owned))
 
 
 def most_value(problem: Problem) -> int | None:

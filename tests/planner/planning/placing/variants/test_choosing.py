@@ -78,6 +78,21 @@ def test_buffers_tied_by_one_alternative_may_be_apart_without_it() -> None:
     assert known(pareto(problem, OPTIONS).points) == [(0, 10), (1, 8)]
 
 
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_buffers_without_bytes_may_end_in_a_reserved_range_or_with_it(at: int) -> None:
+    """The peak does not tell then how many free bytes are below."""
+    mark = Buffer("mark", 0, live=((0, 1),), fixed=Fixed("p", at))
+    one = Buffer("one", 1, live=((0, 1),))
+    groups = (VariantGroup("g", (Alternative("plain", (2,)), Alternative("marked", (0,), (mark,)))),)
+    problem = Problem((one,), (Pool("p", reserved=((1, 3),)),), variants=Variants(groups, (CostTerm("cycles"),)))
+    for each in (problem, replace(problem, buffers=(one, replace(mark, id="other")))):
+        check_frontier(each, pareto(each, OPTIONS))
+        for options in (OPTIONS, replace(OPTIONS, prefer=Preference.SPEED)):
+            made = plan(each, options)
+            assert made.status is PlanStatus.OPTIMAL
+            assert not verify(each, made)
+
+
 def test_the_smallest_fastest_and_cost_limited_plans_are_optimal() -> None:
     for seed in range(100, 116):
         problem = random_problem(seed)
