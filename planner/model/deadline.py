@@ -136,29 +136,30 @@ def until(end: float) -> Iterator[None]:
 @contextmanager
 def leaving(seconds: float) -> Iterator[None]:
     """End the block with OutOfTime so much sooner: another way to the answer, which takes this long, is open then."""
-    deadline = _current.get()
-    if deadline is None:
+    with _changed("left", seconds):
         yield
-        return
-    before, deadline.left = deadline.left, seconds
-    try:
-        yield
-    finally:
-        deadline.left = before
 
 
 @contextmanager
 def about(subject: str) -> Iterator[None]:
     """Say of the block, or of the function that this decorates, that its work is on this and not on the problem."""
+    with _changed("subject", subject):
+        yield
+
+
+@contextmanager
+def _changed(name: str, value: object) -> Iterator[None]:
+    """Give the deadline, if there is one, another value during the block."""
     deadline = _current.get()
     if deadline is None:
         yield
         return
-    before, deadline.subject = deadline.subject, subject
+    before = getattr(deadline, name)
+    setattr(deadline, name, value)
     try:
         yield
     finally:
-        deadline.subject = before
+        setattr(deadline, name, before)
 
 
 @contextmanager
