@@ -59,12 +59,12 @@ async def _stream(service: Service, job: Job, after: int) -> AsyncGenerator[byte
             try:
                 events = await asyncio.to_thread(service.store.events, job.id, after)
                 patience.renew()
+            except StoreDamaged:
+                raise  # it cannot be told what comes after it
             except StoreUnavailable as error:  # it may come back, and the client can continue from its last event
                 log.warning("events cannot be told", reason=str(error))
                 try:
                     patience.bear(error)
-                except StoreDamaged:
-                    raise  # it cannot be told what comes after it
                 except StoreUnavailable:
                     yield b"event: error\ndata: %s\nretry: %d\n\n" % (refusal_of(error).document(), RETRY_MILLISECONDS)
                     return
