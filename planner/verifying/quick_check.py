@@ -217,7 +217,7 @@ def _proven(
             return None
         p = names.index(certificate.pool)
         if certificate.proof is Proof.CONFLICT_CLIQUE:
-            rows = _in_conflict(partners, index, group, certificate)
+            rows = _in_conflict(partners, problem.constraints.conflicts, index, group, certificate)
         else:
             rows = _live_then(known_ids, problem.pools[p].name, p, pieces, pool, certificate)
         if rows is None:
@@ -256,7 +256,11 @@ def _live_then(
 
 
 def _in_conflict(
-    partners: Partners, index: Mapping[BufferId, int], group: Integers | None, certificate: PlanCertificate
+    partners: Partners,
+    conflicts: Sequence[tuple[BufferId, BufferId]],
+    index: Mapping[BufferId, int],
+    group: Integers | None,
+    certificate: PlanCertificate,
 ) -> list[int] | None:
     """Return the certificate's buffers, if it says nothing but that no two of them may share addresses, and none of them is a view of another."""
     proof = PlanCertificate(Proof.CONFLICT_CLIQUE, certificate.value, certificate.pool, buffers=certificate.buffers)
@@ -265,7 +269,9 @@ def _in_conflict(
     rows = [index[id_] for id_ in certificate.buffers]
     if len({*(rows if group is None else group[rows].tolist())}) < len(rows):
         return None
-    return rows if all(partners.must_be_apart(a, b) for a, b in combinations(rows, 2)) else None
+    pairs, named = {*conflicts}, combinations(certificate.buffers, 2)
+    others = [(one, other) for one, other in named if not {(one, other), (other, one)} & pairs]
+    return rows if all(partners.must_be_apart(index[one], index[other]) for one, other in others) else None
 
 
 def _cannot_end_lower(

@@ -6,9 +6,9 @@ takes a list of buffers with sizes and lifetimes or conflicts, from any intermed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import is_
+from operator import attrgetter
 from typing import NamedTuple
 
 from ...checks.pairs import from_lists
@@ -18,6 +18,7 @@ from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Constraints, Interval, Pool, Problem
 from ..options.options import Options
 from ..placing.solving import plan
+from .replanning.same_buffers import values_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class BufferInfo:
     reads: int = 0
     """How often the whole tensor is read; counts if the pools have speeds."""
     writes: int = 0
+
+
+EVERYTHING = attrgetter(*BufferInfo.__dataclass_fields__)
+RELATIONS = attrgetter("name_hint", "conflicts")
 
 
 class TensorPlacement(NamedTuple):
@@ -80,43 +85,54 @@ def problem_of(
     if memory is not None:
         made, constraints = memory.read(given)
     else:
-        made, constraints = tuple(map(_as_buffer, given)), _constraints(given)
+        made, constraints = tuple(b if isinstance(b, Buffer) else _buffer(b) for b in given), _constraints(given)
     return Problem(made, _pools(pools), constraints)
 
 
 class InfoMemory:
-    """What the last call's tensors became: those that are given again, as the same objects, are not read again."""
+    """What the last call's tensors became: those that are given again, or others with the same values, are not read again."""
 
     def __init__(self) -> None:
-        self._last: tuple[tuple[Buffer | BufferInfo, ...], tuple[Buffer, ...], Constraints] | None = None
-        """What was given, none of which anybody can change, and what it became."""
+        self._last: tuple[tuple[Buffer | BufferInfo, ...], list[_Read], Constraints] = (), [], Constraints()
 
     def read(self, given: tuple[Buffer | BufferInfo, ...]) -> tuple[tuple[Buffer, ...], Constraints]:
         """Return the buffers, and the conflicts of those that are no Buffers. Raises BadInput for unknown tensor names."""
-        before, was, constraints = self._last or ((), (), None)
-        if len(before) == len(given):
-            other = [i for i, is_same in enumerate(map(is_, given, before)) if not is_same]
-            as_buffers = [*was]
-            for i in other:
-                as_buffers[i] = _as_buffer(given[i])
-            if not all(_conflict_alike(given[i], before[i]) for i in other):
-                constraints = None
-        else:
-            known = dict(zip(map(id, before), was, strict=True))
-            other = [i for i, each in enumerate(given) if id(each) not in known]
-            as_buffers = [known.get(id(each)) or _as_buffer(each) for each in given]
-            constraints = None
-        made = tuple(as_buffers)
-        constraints = constraints or _constraints(given)
-        self._last = (given, made, constraints) if all(_cannot_change(given[i]) for i in other) else None
-        return made, constraints
+        before, were, constraints = self._last
+        same = {id(each): was for each, was in zip(before, were, strict=True) if was.values}
+        equal = {was.values: was for was in same.values()}
+        read = [was or _read(each, equal) for was, each in zip(map(same.get, map(id, given)), given, strict=True)]
+        if not _conflict_alike(given, read, before, were):
+            constraints = _constraints(given)
+        self._last = given, read, constraints
+        return tuple([each.buffer for each in read]), constraints
 
 
-def _conflict_alike(one: Buffer | BufferInfo, other: Buffer | BufferInfo) -> bool:
-    """True if both have one name and one list of conflicts."""
-    if not (isinstance(one, BufferInfo) and isinstance(other, BufferInfo)):
-        return False
-    return one.name_hint is other.name_hint and one.conflicts is other.conflicts
+class _Read(NamedTuple):
+    """What a tensor became."""
+
+    values: bytes
+    """All values of the tensor; none if somebody could change them, or if it is a Buffer."""
+    buffer: Buffer
+
+
+def _read(given: Buffer | BufferInfo, equal: Mapping[bytes, _Read]) -> _Read:
+    if isinstance(given, Buffer):
+        return _Read(b"", given)
+    values = values_of(given, EVERYTHING)
+    return equal.get(values) or _Read(values if _cannot_change(given) else b"", _buffer(given))
+
+
+def _conflict_alike(
+    given: Sequence[Buffer | BufferInfo],
+    read: Sequence[_Read],
+    before: Sequence[Buffer | BufferInfo],
+    were: Sequence[_Read],
+) -> bool:
+    """True if the tensors have the names and conflicts of those before, in their order."""
+    return len(read) == len(were) and all(
+        now is was or (now.values and was.values and values_of(one, RELATIONS) == values_of(other, RELATIONS))
+        for now, was, one, other in zip(read, were, given, before, strict=True)
+    )
 
 
 def _constraints(given: Sequence[Buffer | BufferInfo]) -> Constraints:
@@ -127,16 +143,12 @@ def _constraints(given: Sequence[Buffer | BufferInfo]) -> Constraints:
     return constraints
 
 
-def _cannot_change(given: Buffer | BufferInfo) -> bool:
+def _cannot_change(given: BufferInfo) -> bool:
     try:
         hash(given)
     except TypeError:  # it contains a list
         return False
     return True
-
-
-def _as_buffer(given: Buffer | BufferInfo) -> Buffer:
-    return given if isinstance(given, Buffer) else _buffer(given)
 
 
 def _pools(given: Iterable[Pool | tuple[str, int | None]]) -> tuple[Pool, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 from ....model.problem import Buffer, BufferId
 
@@ -27,7 +28,9 @@ class SameBuffers:
         found = []
         for buffer in buffers:
             values, other = known.get(buffer.id, NONE) if type(buffer.id) in (str, int) else NONE
-            is_equal = other is not None and other is not buffer and values != b"" and values == _values(buffer)
+            is_equal = (
+                other is not None and other is not buffer and values != b"" and values == values_of(buffer, FIELDS)
+            )
             found.append(other if is_equal and other is not None else buffer)
         return tuple(found)
 
@@ -37,15 +40,15 @@ class SameBuffers:
         self._known = {}
         for buffer in buffers:
             values, other = before.get(buffer.id, NONE)
-            self._known[buffer.id] = (values if other is buffer else _values(buffer), buffer)
+            self._known[buffer.id] = (values if other is buffer else values_of(buffer, FIELDS), buffer)
 
 
 NONE: tuple[bytes, Buffer | None] = b"", None
 
 
-def _values(buffer: Buffer) -> bytes:
-    """Return all values of the buffer and their types as bytes; none if it has others than numbers, texts and tuples of them."""
+def values_of(given: object, fields: attrgetter[Any]) -> bytes:
+    """Return these fields' values and their types as bytes; none if there are others than numbers, texts and tuples of them."""
     try:
-        return marshal.dumps(FIELDS(buffer), PLAIN)
+        return marshal.dumps(fields(given), PLAIN)
     except ValueError:
         return b""

@@ -49,6 +49,25 @@ def test_a_tensor_is_not_taken_for_an_equal_one_of_another_type() -> None:
             )
 
 
+def test_tensors_made_anew_in_another_order_keep_their_conflicts() -> None:
+    session = Session()
+    for names in (["a", "b", "c"], ["c", "a", "b"], ["b", "c"], ["b", "c", "a"]):
+        made = [BufferInfo(name, 8, conflicts=("b",) if name == "a" else ()) for name in names]
+        places = {place.tensor_id: place.pool_offset for place in session.plan_memory([("m", None)], made)}
+        assert places["c"] == 0
+        assert "a" not in names or sorted((places["a"], places["b"])) == [0, 8]
+
+
+def test_a_conflict_with_another_name_of_the_same_text_is_another() -> None:
+    session = Session()
+    others: tuple[int | str, ...] = (1, "1", 1)
+    for other in others:
+        made = [BufferInfo("a", 8, conflicts=(other,)), BufferInfo(1, 16), BufferInfo("1", 32)]
+        places = {place.tensor_id: place.pool_offset for place in session.plan_memory([("m", None)], made)}
+        size = {1: 16, "1": 32}[other]
+        assert places["a"] >= places[other] + size or places[other] >= places["a"] + 8
+
+
 def test_lists_that_change_between_calls_are_read_again() -> None:
     session = Session()
     pools = [("m", None)]
