@@ -261,17 +261,23 @@ class _Reader:
         control = CONTROL.get(code)
         if control is None:
             return ()
-        name = "builtin_options" if control.union == 3 else "builtin_options_2"
-        place = (*table.place, name)
-        options = table.table(control.union + 1, name)
-        if options is None or table.byte(control.union, f"{name}_type") != control.kind:
+        union = "builtin_options" if control.union == 3 else "builtin_options_2"
+        place = (*table.place, union)
+        options = table.table(control.union + 1, union)
+        if options is None or table.byte(control.union, f"{union}_type") != control.kind:
             text = f"at byte {table.at}: {code} says by its options which subgraphs it runs, and has none of its kind"
             raise bad_input(Code.MISSING_FIELD, place, text)
-        found = tuple(options.signed(i, field) for i, field in enumerate(control.fields))
-        for field, number in zip(control.fields, found, strict=True):
+        if control.is_list:
+            [(field, name)] = control.fields.items()
+            runs = [((*place, name, i), number) for i, number in enumerate(options.signed_vector(field, name))]
+            if not runs:
+                raise bad_input(Code.MISSING_FIELD, (*place, name), f"{code} must name at least one subgraph")
+        else:
+            runs = [((*place, name), options.signed(field, name)) for field, name in control.fields.items()]
+        for at, number in runs:
             if not 0 <= number < self._subgraphs:
-                raise _beyond((*place, field), number, self._subgraphs, "subgraphs")
-        return found
+                raise _beyond(at, number, self._subgraphs, "subgraphs")
+        return tuple(number for _, number in runs)
 
 
 @lru_cache(maxsize=4096)

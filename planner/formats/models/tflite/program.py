@@ -145,9 +145,9 @@ class _Lowering:
         name = f"{row.custom or row.code}.{i}"
         runs = tuple(self._names[s] for s in row.subgraphs)
         match row.code:
-            case "CALL" | "CALL_ONCE":
+            case "CALL" | "CALL_ONCE" | "STABLEHLO_COMPOSITE":
                 return Operator(OperatorKind.CALL, inputs, outputs, name=name, functions=runs)
-            case "IF":
+            case "IF" | "STABLEHLO_CASE":
                 return Operator(OperatorKind.BRANCH, inputs, outputs, name=name, functions=runs)
             case "WHILE" | "STABLEHLO_WHILE":
                 condition, body = runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...binary.verified import TEXT, Choice, Many, Schema
@@ -58,7 +59,11 @@ HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE REDUCE_ALL CONV_3D_TRANSPOSE VAR_
 BROADCAST_ARGS RANDOM_STANDARD_NORMAL BUCKETIZE RANDOM_UNIFORM MULTINOMIAL GELU DYNAMIC_UPDATE_SLICE RELU_0_TO_1
 UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_SUM ATAN2 UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR
 RIGHT_SHIFT"""
-OPERATORS = dict(enumerate(_IN_ORDER.split())) | {200: "STABLEHLO_WHILE"}
+OPERATORS = dict(enumerate(_IN_ORDER.split())) | {
+    200: "STABLEHLO_WHILE",
+    206: "STABLEHLO_COMPOSITE",
+    209: "STABLEHLO_CASE",
+}
 """Built-in operators by number; others are known by their number."""
 CUSTOM = 32
 HANDLE = "VAR_HANDLE"
@@ -71,23 +76,28 @@ def operator_name(code: int) -> str:
 
 
 class Control(NamedTuple):
-    """An operator that runs subgraphs, and the fields of its options with their numbers."""
+    """An operator that runs subgraphs, and the fields of its options that number them."""
 
     union: int
     """The number of the operator's field with the options' kind; the options are in the next one."""
     kind: int
     """The number of the options' kind."""
-    fields: tuple[str, ...]
-    """In the order of their numbers."""
+    fields: Mapping[int, str]
+    """By number."""
+    is_list: bool = False
+    """Has its only field any number of subgraphs?"""
 
 
 CONTROL: dict[str, Control] = {
-    "CALL": Control(3, 16, ("subgraph",)),
-    "IF": Control(3, 92, ("then_subgraph_index", "else_subgraph_index")),
-    "WHILE": Control(3, 93, ("cond_subgraph_index", "body_subgraph_index")),
-    "CALL_ONCE": Control(3, 103, ("init_subgraph_index",)),
-    "STABLEHLO_WHILE": Control(11, 15, ("cond_subgraph_index", "body_subgraph_index")),
+    "CALL": Control(3, 16, {0: "subgraph"}),
+    "IF": Control(3, 92, {0: "then_subgraph_index", 1: "else_subgraph_index"}),
+    "WHILE": Control(3, 93, {0: "cond_subgraph_index", 1: "body_subgraph_index"}),
+    "CALL_ONCE": Control(3, 103, {0: "init_subgraph_index"}),
+    "STABLEHLO_WHILE": Control(11, 15, {0: "cond_subgraph_index", 1: "body_subgraph_index"}),
+    "STABLEHLO_COMPOSITE": Control(11, 21, {1: "decomposition_subgraph_index"}),
+    "STABLEHLO_CASE": Control(11, 23, {0: "branch_subgraph_indices"}, is_list=True),
 }
+"""The bodies of other STABLEHLO operators compute single elements: kernels know what they do, and never run them."""
 
 VIEWS = frozenset(("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "BITCAST"))
 """Operators that return the first input's bytes in another shape."""

@@ -10,8 +10,15 @@ FLOAT32, INT32, UINT8, STRING, BOOL, INT8, RESOURCE, INT4 = 0, 2, 3, 5, 6, 9, 13
 CODES = {
     "ADD": 0, "CONV_2D": 3, "FULLY_CONNECTED": 9, "LOGISTIC": 14, "RELU": 19, "RESHAPE": 22, "SVDF": 27, "CUSTOM": 32, "MEAN": 40, "NEG": 59, "ADD_N": 106,
     "SUB": 41, "LESS": 58, "IF": 118, "WHILE": 119, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143, "ASSIGN_VARIABLE": 144,
+    "STABLEHLO_COMPOSITE": 206, "STABLEHLO_CASE": 209,
 }  # fmt: skip
-OPTIONS = {"IF": 92, "WHILE": 93, "CALL_ONCE": 103}
+OPTIONS = {
+    "IF": (3, 92),
+    "WHILE": (3, 93),
+    "CALL_ONCE": (3, 103),
+    "STABLEHLO_COMPOSITE": (11, 21),
+    "STABLEHLO_CASE": (11, 23),
+}
 Fields = Mapping[int, Any]
 
 
@@ -102,7 +109,11 @@ def tensor(name: str, shape: Sequence[int], type_: int = INT8, *, data: int = 0,
 def operator(code: str, inputs: Sequence[int], outputs: Sequence[int], *runs: int) -> tuple[str, Fields]:
     fields: dict[int, Any] = {1: list(inputs), 2: list(outputs)}
     if runs:
-        fields |= {3: u8(OPTIONS[code]), 4: dict(enumerate(runs))}
+        union, kind = OPTIONS[code]
+        options = {"STABLEHLO_COMPOSITE": {1: runs[0]}, "STABLEHLO_CASE": {0: list(runs)}}.get(
+            code, dict(enumerate(runs))
+        )
+        fields |= {union: u8(kind), union + 1: options}
     return code, fields
 
 

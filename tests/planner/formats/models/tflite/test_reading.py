@@ -151,13 +151,13 @@ def test_sizes_are_packed_by_use_and_rounded_up_for_tflite_micro(type_: int, by_
     assert sizes(read(data, ":like=tflm"))["x"] == micro
 
 
-def branching() -> bytes:
-    """Return a model with an IF; each branch makes something large from its input."""
+def branching(code: str = "IF") -> bytes:
+    """Return a model with such an operator; each branch makes something large from its input."""
     main = f.subgraph(
         [f.tensor("c", [1], f.BOOL), f.tensor("x", [64]), f.tensor("y", [64])],
         [0, 1],
         [2],
-        [f.operator("IF", [0, 1], [2], 1, 2)],
+        [f.operator(code, [0, 1], [2], 1, 2)],
     )
     arms = [
         f.subgraph(
@@ -172,13 +172,30 @@ def branching() -> bytes:
     return f.model(main, *arms)
 
 
-def test_arms_of_a_branch_share_their_memory() -> None:
+@pytest.mark.parametrize("code", ["IF", "STABLEHLO_CASE"])
+def test_arms_of_a_branch_share_their_memory(code: str) -> None:
     for options in ("", ":like=tflm"):
-        problem = read(branching(), options)
+        problem = read(branching(code), options)
         assert {"then/large", "else/large"} <= lives(problem).keys()
         peak = plan(problem).peak
         assert peak is not None
         assert 4096 < peak < 2 * 4096
+
+
+def test_what_a_composite_operator_is_made_of_needs_memory() -> None:
+    main = f.subgraph(
+        [f.tensor("x", [64]), f.tensor("y", [64])], [0], [1], [f.operator("STABLEHLO_COMPOSITE", [0], [1], 1)]
+    )
+    parts = f.subgraph(
+        [f.tensor("in", [64]), f.tensor("large", [4096]), f.tensor("out", [64])],
+        [0],
+        [2],
+        [f.operator("NEG", [0], [1]), f.operator("NEG", [1], [2])],
+        "parts",
+    )
+    problem = read(f.model(main, parts))
+    assert "parts/large" in lives(problem)
+    assert plan(problem).peak == 64 + 4096
 
 
 def test_tflite_micro_copies_arguments_and_results_of_subgraphs() -> None:
