@@ -52,6 +52,7 @@ def by_pixel(pool: PoolMap, frame: Frame) -> Iterator[tuple[int, int, int]]:
             at, low, high = x, used, used
         low, high, used = min(low, now), max(high, now), now
     yield at, low, high
+    yield at + 1, used, used  # until the axis ends
 
 
 def in_use(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:

@@ -255,6 +255,19 @@ def test_a_line_that_would_cover_all_is_an_area_above_the_map() -> None:
             assert max(ys) < max(fields), "nothing of it lies over the map"
 
 
+def test_nothing_is_in_use_above_buffers_without_lifetimes() -> None:
+    """These have columns of their own, at the right of the map."""
+    lively = tuple(Buffer(i, 8 + 56 * (i % 2), live=((i, i + 1),)) for i in range(4_000))
+    still = tuple(Buffer(f"s{i}", 8, pools=("flash",)) for i in range(1_000))
+    drawing = drawn(Problem((*(replace(b, pools=("ram",)) for b in lively), *still), (Pool("ram"), Pool("flash"))))
+    areas = [path.get("d") or "" for path in parts(drawing, "path") if path.get("class") == "ink"]
+    assert len(areas) == 2
+    for area in areas:
+        *_, (_, last), (end, below) = re.findall(r"H([0-9.]+)V([0-9.]+)", area)
+        assert last == below
+        assert float(end) == Sheet().right
+
+
 def test_bytes_in_use_that_hardly_ever_change_are_a_line_however_many_buffers_there_are() -> None:
     buffers = tuple(Buffer(i, 64, live=((i, i + 1),)) for i in range(4_000))
     picture = drawn(Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN))
