@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,8 +21,8 @@ from ...checks.report import Place, Report, bad_input, quoted
 from ...model.columns import buffer_columns
 from ...model.deadline import look
 from ...model.errors import MAX_FINDINGS, Code
-from ...model.problem import MAX_ADDRESS, MAX_TIME, BufferId, Lifetimes, Pool, Problem, is_simple
-from ..memories import in_one_memory
+from ...model.problem import DEFAULT_TERMS, MAX_ADDRESS, MAX_TIME, BufferId, Lifetimes, Pool, Problem, is_simple
+from ..memories import in_one_memory, ties
 
 if TYPE_CHECKING:
     from ..documents import Source
@@ -86,8 +86,10 @@ def write(problem: Problem) -> bytes:
     pool = problem.pools[0]
     lives = [buffer.live or () for buffer in problem.buffers]
     if not is_simple(problem) or pool.base or any(len(live) != 1 for live in lives):
-        text = "columns can say sizes, one lifetime each, alignments and one memory's size, and this problem says more"
-        raise bad_input(Code.UNSUPPORTED, (), text)
+        report = Report()
+        for place, text in _more_than_columns(problem):
+            report.add(Code.UNSUPPORTED, place, f"columns have {text}")
+        report.raise_if_any()
     columns: dict[str, Any] = {
         "size": [buffer.size for buffer in problem.buffers],
         "start": [live[0][0] for live in lives],
@@ -107,6 +109,25 @@ def write(problem: Problem) -> bytes:
     written = io.BytesIO()
     np.savez(written, allow_pickle=False, **made)
     return written.getvalue()
+
+
+def _more_than_columns(problem: Problem) -> Iterator[tuple[Place, str]]:
+    """Yield each place where the problem says what columns cannot, with what they have instead."""
+    if len(problem.pools) > 1:
+        yield ("pools",), "one memory only"
+    if problem.terms != DEFAULT_TERMS or problem.was:
+        yield ("objective",), "no objective: only the peak counts"
+    for place, name in ties(problem):
+        yield place, f"no {name}"
+    for i, pool in enumerate(problem.pools):
+        if pool.reserved or pool.base or pool.read_only or pool.cost != 1:
+            yield ("pools", i), "nothing of a memory but its name, size and alignment"
+    for i, buffer in enumerate(problem.buffers):
+        if len(buffer.live or ()) != 1:
+            yield ("buffers", i, "live"), "exactly one lifetime for each buffer"
+        for name in ("fixed", "max_offset", "data", "device"):
+            if getattr(buffer, name) is not None:
+                yield ("buffers", i, name), f"no {name.replace('_', ' ')}"
 
 
 def _columns(data: bytes) -> dict[str, Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from planner import BadInput, Buffer, Constraints, Pool, Problem
 from planner.formats import read_problem
 from planner.formats.memplan.columns import MOST_TIMES, write
 from planner.model.errors import Finding
+from solvers.model.instance import Term
 
 GOOD: dict[str, Any] = {"size": [64, 20, 40], "start": [0, 1, 2], "end": [2, 3, 4]}
 
@@ -146,21 +148,27 @@ def test_properties_of_the_only_memory_are_written_with_the_buffers() -> None:
     assert again.pools == (Pool("p", 64),)
 
 
+ALIVE = Buffer("a", 1, live=((0, 1),))
+
+
 @pytest.mark.parametrize(
-    "problem",
+    ("problem", "place"),
     [
-        Problem((Buffer("a", 1, live=((0, 1), (2, 3))),)),
-        Problem((Buffer("a", 1),)),
-        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p"), Pool("q"))),
-        Problem((Buffer("a", 1, live=((0, 1),)),), (Pool("p", base=64),)),
-        Problem((Buffer("a", 1, live=((0, 1),)), Buffer(1, 1, live=((0, 1),)))),
-        Problem((Buffer("a" * 300, 1, live=((0, 1),)),)),
-        Problem(
-            (Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((2, 3),))),
-            constraints=Constraints(conflicts=(("a", "b"),)),
+        (Problem((Buffer("a", 1, live=((0, 1), (2, 3))),)), "/buffers/0/live"),
+        (Problem((Buffer("a", 1),)), "/buffers/0/live"),
+        (Problem((replace(ALIVE, max_offset=8),)), "/buffers/0/max_offset"),
+        (Problem((ALIVE,), (Pool("p"), Pool("q"))), "/pools"),
+        (Problem((ALIVE,), (Pool("p", base=64),)), "/pools/0"),
+        (Problem((ALIVE,), terms=(Term.LARGEST_PEAK,)), "/objective"),
+        (Problem((ALIVE, Buffer(1, 1, live=((0, 1),)))), "/buffers"),
+        (Problem((Buffer("a" * 300, 1, live=((0, 1),)),)), "/buffers"),
+        (
+            Problem((ALIVE, Buffer("b", 1, live=((2, 3),))), constraints=Constraints(conflicts=(("a", "b"),))),
+            "/constraints/conflicts",
         ),
     ],
 )
-def test_problems_that_columns_cannot_hold_are_refused(problem: Problem) -> None:
-    with pytest.raises(BadInput):
+def test_problems_that_columns_cannot_hold_are_refused_with_their_place(problem: Problem, place: str) -> None:
+    with pytest.raises(BadInput) as refused:
         write(problem)
+    assert [finding.pointer for finding in refused.value.findings] == [place]
