@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
 from functools import partial
 from math import floor
@@ -186,9 +187,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
 
 
 def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
-    found = _Bars(at)
-    changes, times = array("q"), list[float]()
-    """The numbers and times of the events that allocate or free."""
+    found, changes = _Bars(at), _Changes()
     pairs = Pairs(lambda begun, buffer, end: found.add(begun.event, buffer, begun.start, end), at, report)
     for i, event in enumerate(in_time(events, "reading", "event")):
         place: Place = (*at, i)
@@ -209,29 +208,48 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             if type(args["Bytes"]) is not int or abs(args["Bytes"]) > MAX_ADDRESS:
                 report.add(Code.WRONG_TYPE, (*place, "args", "Bytes"), "must be a whole number")
                 continue
-            changes.append(i)
-            times.append(_time(event, "ts", place, report))
+            changes.add(i, args, _time(event, "ts", place, report))
         if report.is_full:
             break
-    _add_allocations(found, events, changes, times, report)
+    _add_allocations(found, changes, report)
     pairs.finish()
     return found
 
 
-def _add_allocations(found: _Bars, events: list[Any], changes: array[int], times: list[float], report: Report) -> None:
-    """Add what these events allocate and free, in the order of time. What was allocated before the first of them is there from the start."""
-    held: dict[tuple[str, str], _Held] = {}
-    """By memory and address."""
-    count = 0
-    for k in in_time(sorted(range(len(times)), key=times.__getitem__), "reading", "event"):
-        i, time = changes[k], times[k]
-        args = events[i]["args"]
-        amount, address = args["Bytes"], str(args.get("Addr"))
+class _Changes:
+    """The events that allocate or free, in columns: a long document is read in pieces, and forgotten piece by piece."""
+
+    def __init__(self) -> None:
+        self._events, self._amounts, self._places = array("q"), array("q"), array("q")
+        self._times = list[float]()
+        self._known: dict[tuple[str, str], int] = {}
+        """Memories and addresses, each with its number."""
+
+    def add(self, event: int, args: Mapping[str, Any], time: float) -> None:
         pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
-        before = held.get((pool, address))
+        place = pool, str(args.get("Addr"))
+        self._events.append(event)
+        self._amounts.append(args["Bytes"])
+        self._places.append(self._known.setdefault(place, len(self._known)))
+        self._times.append(time)
+
+    def in_order(self) -> Iterator[tuple[int, float, int, tuple[str, str]]]:
+        """Yield event, time, bytes (less than 0: freed), and memory and address, in the order of time."""
+        known = [*self._known]
+        for k in in_time(sorted(range(len(self._times)), key=self._times.__getitem__), "reading", "event"):
+            yield self._events[k], self._times[k], self._amounts[k], known[self._places[k]]
+
+
+def _add_allocations(found: _Bars, changes: _Changes, report: Report) -> None:
+    """Add what these events allocate and free. What was allocated before the first of them is there from the start."""
+    held: dict[tuple[str, str], _Held] = {}
+    count = 0
+    for i, time, amount, place in changes.in_order():
+        pool, address = place
+        before = held.get(place)
         if amount < 0 and before is not None:
             found.add(before.event, before.buffer, before.start, time)
-            del held[pool, address]
+            del held[place]
         elif before is not None:
             text = f"there is something at {quoted(address)} already"
             report.add(Code.DUPLICATE_ID, (*found.at, i, "args", "Addr"), text)
@@ -241,7 +259,7 @@ def _add_allocations(found: _Bars, events: list[Any], changes: array[int], times
             if amount < 0:
                 found.add(i, buffer, None, time)
             else:
-                held[pool, address] = _Held(i, buffer, time)
+                held[place] = _Held(i, buffer, time)
     for event, buffer, start in held.values():
         found.add(event, buffer, start, None)
 

@@ -51,6 +51,15 @@ def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
     assert lives(problem) == {"1": ((0, 2),), "2": ((1, 3),)}
 
 
+def test_memory_events_of_a_long_trace_are_paired_like_those_of_a_short_one() -> None:
+    """Long documents are read in pieces, each of which is forgotten before the next."""
+    steps = range(2_000)
+    events = [changed(2 * i, 64, 8 + i % 7) for i in steps] + [changed(2 * i + 1, -64, 8 + i % 7) for i in steps]
+    assert len(json.dumps(events)) > 1 << 18
+    problem = read(json.dumps({"traceEvents": events}))
+    assert lives(problem) == {str(i + 1): ((2 * i, 2 * i + 1),) for i in steps}
+
+
 @pytest.mark.parametrize(
     ("rows", "expected", "peak"),
     [
