@@ -33,10 +33,9 @@ _TYPES = {
 
 def content_of(tensor: Constant) -> Values | None:
     """Return its contents; None if they are long, elsewhere, or of a type that does not describe shapes."""
-    count = 1
-    for size in tensor.shape:
-        count *= size
-    if count > MOST_NUMBERS or tensor.is_outside or tensor.element not in _TYPES:
+    count = prod(tensor.shape)
+    is_long = prod(size or 1 for size in tensor.shape) > MOST_NUMBERS  # a side of 0 does not make the others short
+    if is_long or tensor.is_outside or tensor.element not in _TYPES:
         return None
     kind = np.dtype(_TYPES[tensor.element])
     raw = tensor.raw
@@ -228,9 +227,7 @@ def _filled(at: Site) -> Values | None:
     value = as_values([0], (1,)) if tensor is None else content_of(tensor)
     if value is None or not value.size:
         raise _Unknown
-    count = 1
-    for size in shape:
-        count *= size
+    count = prod(shape)
     if not 0 <= count <= MOST_NUMBERS:
         raise _Unknown
     return as_values([value.ravel()[0]] * count, tuple(shape))

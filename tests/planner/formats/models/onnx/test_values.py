@@ -227,3 +227,11 @@ def test_numbers_are_repeated() -> None:
 def test_numbers_of_one_are_computed(operator: str, given: float, found: int) -> None:
     nodes = [node(operator, "x0", "n"), node("Cast", "n", "length", to=INT64)]
     assert length(sized(nodes, [raw("x0", [given])])) == found
+
+
+@pytest.mark.parametrize("shape", [(0, 1 << 61), (1 << 40, 0, 1 << 40)])
+def test_a_constant_without_elements_may_have_sides_that_no_array_has(shape: tuple[int, ...]) -> None:
+    made = model(
+        graph([node("Identity", "w", "y")], [value("x", [1])], [value("y", None)], [tensor("w", [], shape, FLOAT)])
+    )
+    assert {buffer.id: buffer.size for buffer in read_problem(made, format="onnx")[0].buffers}["y"] == 0
