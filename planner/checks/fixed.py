@@ -23,6 +23,9 @@ from .report import Place, Report, quoted
 MAX_MEETINGS = 1_000_000
 """The most overlaps of buffers that are allowed to overlap that are examined. Beyond, finding contradictions is left to the solvers."""
 
+MOST_COUNTED = 100_000
+"""The most overlaps that are counted."""
+
 MAX_RULES = 64
 """The most different alignments examined in one group once their common multiple exceeds the address range."""
 
@@ -118,6 +121,8 @@ def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict
             pool = quoted(problem.pools[pinned[i].pool].name)
             text = f"buffers {quoted(a.id)} and {quoted(b.id)} {why}, but are fixed at overlapping addresses of pool {pool}"
             report.add(Code.CONTRADICTION, place, text)
+            if len(reported) == MOST_COUNTED:
+                return
 
 
 def _in_conflict(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.checks import require_sound
+from planner.checks.fixed import MOST_COUNTED
 from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
 from tests.planner.checks.made import TWO, at, follows, found, make
@@ -55,6 +56,13 @@ def test_overlapping_fixed_buffers_that_conflict_are_refused(
 ) -> None:
     third = make("c")
     assert found(first, second, third, **rest) == [("contradiction", place)]
+
+
+def test_overlaps_are_counted_up_to_a_limit() -> None:
+    """500 buffers at one place overlap in 124 750 pairs."""
+    with pytest.raises(BadInput) as refused:
+        require_sound(Problem(tuple(at(f"b{i}", 0) for i in range(500))))
+    assert len(refused.value.findings) + refused.value.more == MOST_COUNTED
 
 
 @pytest.mark.parametrize(
