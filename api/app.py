@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
@@ -30,6 +30,7 @@ from .process.memory_budget import Shares, reader_processes, share_out, solver_p
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies, write
 from .routes.http.guard import OPEN_PATHS, Guard, Origins
+from .routes.http.parameters import known_only
 from .routes.http.sending import answer, refusal_of
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components
@@ -134,7 +135,7 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
         responses=ERRORS,
     )
     for part in PARTS:
-        app.include_router(part.router)
+        app.include_router(part.router, dependencies=[Depends(known_only)])
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, _without_traceback(handler))
     app.add_exception_handler(Exception, _on_refusal)  # it is raised on, and logged with its traceback

@@ -12,11 +12,12 @@ from starlette.responses import Response
 
 from planner.formats.tables.format import JSON
 
+from ..errors import bad_option
 from ..jobs.attempt import Attempt
 from ..jobs.requests.endpoints import PLANS, Endpoint
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
-from .http.answers import job_response, plan_response
+from .http.answers import job_response, plan_response, require_feasible
 from .http.parameters import (
     PLAN_PARAMETERS,
     IdempotencyKey,
@@ -74,8 +75,8 @@ async def answered(
 ) -> Response:
     """Return an endpoint's answer, or the job that will have it."""
     got = await receive(request, service, query, endpoint)
-    answer = await Exchange.of(request, service, got, prefer, key).answer()
-    return plan_response(request, answer.plan, hit=answer.hit, require=query.require)
+    answer = await Exchange.of(request, service, got, prefer, key, query.require).answer()
+    return plan_response(request, answer.plan, hit=answer.hit)
 
 
 @router.post(
@@ -92,9 +93,11 @@ async def explain(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Explain why no plan can be better, or which buffers cannot be placed together; as a job if that takes long."""
+    if query.given().get("explain") is False:
+        raise bad_option("explain", "this path always explains; leave it out, or send the problem to /v1/plans")
     query = query.model_copy(update={"explain": True})
     got = await receive(request, service, query)
-    answer = await Exchange.of(request, service, got, prefer, idempotency_key).answer()
+    answer = await Exchange.of(request, service, got, prefer, idempotency_key, query.require).answer()
     work = service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **answer.about.header)
     reply = await while_there(request, work)
     return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
@@ -126,13 +129,22 @@ class Exchange:
     got: Received
     prefers: Preferences
     once: Once | None
+    must_place: bool
+    """True if an answer without a plan is refused."""
 
     @classmethod
     def of(
-        cls, request: Request, service: Service, got: Received, prefer: list[str] | None, key: str | None
+        cls,
+        request: Request,
+        service: Service,
+        got: Received,
+        prefer: list[str] | None,
+        key: str | None,
+        require: str | None,
     ) -> Exchange:
         """Return the exchange. Raises Refusal for an invalid idempotency key."""
-        return cls(request, service, got, Preferences(prefer), once_of(key, request.url.path, got.fingerprint))
+        once = once_of(key, request.url.path, got.fingerprint)
+        return cls(request, service, got, Preferences(prefer), once, require == "feasible")
 
     @property
     def may_answer_at_once(self) -> bool:
@@ -146,7 +158,14 @@ class Exchange:
         return budget if self.prefers.wait is None else min(budget, self.prefers.wait)
 
     async def answer(self) -> Answer:
-        """Return the plan. Raises NotYet if there is none in time, Refusal if there can be none."""
+        """Return the plan. Raises NotYet if there is none in time, Refusal if there can be none or it is not what the client requires."""
+        found = await self.found()
+        if self.must_place:
+            require_feasible(found.plan)
+        return found
+
+    async def found(self) -> Answer:
+        """Return the answer, with or without a plan in it. Raises NotYet and Refusal."""
         order, attempt, kept = await self.look_up()
         if self.may_answer_at_once:
             if kept is not None:

@@ -24,7 +24,7 @@ from ..settings import Settings
 from ..store import BatchEnded, KeyReused, QueueFull, StoreUnavailable
 from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan, Where
 from .http.body import PROBLEM_TYPES, format_of, read_body, require_type
-from .http.parameters import QUERIES, RequestQuery
+from .http.parameters import QUERIES, ProblemQuery
 from .http.sending import until_gone
 
 Result = TypeVar("Result")
@@ -64,7 +64,7 @@ class Received:
         return Order(self.posted.owner, self.posted.body, named, self.fingerprint)
 
 
-async def receive(request: Request, service: Service, query: RequestQuery, endpoint: Endpoint = PLANS) -> Received:
+async def receive(request: Request, service: Service, query: ProblemQuery, endpoint: Endpoint = PLANS) -> Received:
     """Read the body, without examining it. Raises Refusal."""
     kind = require_type(request, *PROBLEM_TYPES)
     format_ = format_of(kind, query.format, service.settings)

@@ -116,12 +116,12 @@ def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
     for each in errors:
         place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", *SIZES))
         unknown = each["type"] == "extra_forbidden"
-        message = _of_no_option(each["loc"][-1]) if unknown else describe_error(each)[2]
+        message = no_such_option(each["loc"][-1]) if unknown else describe_error(each)[2]
         findings.append(Finding(Code.INVALID_OPTION, pointer_text(root + place), message[:MAX_ECHO]))
     return refused_findings(findings)
 
 
-def _of_no_option(name: object) -> str:
+def no_such_option(name: object) -> str:
     """Return what is wrong with an option that does not exist; what a format's reader may be told is no option, but goes with the format."""
     wanted = str(name).replace("-", "_")
     for row in FORMATS.values():

@@ -23,11 +23,15 @@ SENTENCES = {
 }
 
 
-def plan_response(request: Request, plan: StoredPlan, *, hit: bool, require: str | None = None) -> Response:
-    """Return a plan, or that the client has it already. Raises Refusal if it wanted one that places everything."""
+def require_feasible(plan: StoredPlan) -> None:
+    """Raise Refusal unless it places everything."""
     status = plan.summary.status
-    if require == "feasible" and status in WITHOUT_PLAN:
+    if status in WITHOUT_PLAN:
         raise Refusal(422, WITHOUT_PLAN[status], SENTENCES[status], members={"plan": json.loads(plan.data)})
+
+
+def plan_response(request: Request, plan: StoredPlan, *, hit: bool) -> Response:
+    """Return a plan, or that the client has it already."""
     headers = plan_headers(plan, hit=hit)
     return not_modified(request, headers) or Response(plan.data, 200, headers, JSON)
 

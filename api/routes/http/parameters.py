@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, get_origin
 from urllib.request import parse_http_list
 
@@ -13,16 +15,19 @@ from pydantic import Field, ValidationError, create_model
 from starlette.requests import Request
 
 from planner.formats.tables.problems import names
-from planner.model.errors import BadInput
+from planner.model.errors import BadInput, Code, Finding
 from planner.planning.options.capacity import parse_capacities
 from planner.planning.options.options import OptionKind
 
-from ...errors import HttpCode, Refusal, refused
+from ...errors import HttpCode, Refusal, refused, refused_findings
 from ...jobs.requests.endpoints import ENDPOINTS, FIELDS, OFFERED, PLANS, Endpoint, RequestOptions
-from ...jobs.requests.options import wrong_options
+from ...jobs.requests.options import no_such_option, pointer_text, wrong_options
 from ...service import Service
 from ...store.records import Once
 
+VERSION = "/v1/"
+Described = dict[str, dict[str, bool]]
+"""For each operation its parameters in the query, and whether each is a list."""
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -35,26 +40,72 @@ async def service_of(request: Request) -> Service:
 TheService = Annotated[Service, Depends(service_of)]
 
 
-class RequestQuery(RequestOptions):
-    """The query of a request for a plan."""
+class BodyQuery(RequestOptions):
+    """The query of a request with a problem in its body, or many."""
 
     format: str | None = Field(
         default=None, description=f"The body's format: {names()}; by default recognised. `text/plain` needs it."
     )
+
+
+class ProblemQuery(BodyQuery):
+    """The query of a request with one problem."""
+
     name: str | None = Field(
         default=None,
         max_length=200,
         description="The problem's name if it has none of its own, such as its file's name.",
     )
+
+
+class RequestQuery(ProblemQuery):
+    """The query of a request that is answered with a plan if there is one in time."""
+
     require: Literal["feasible"] | None = Field(
         default=None, description="`feasible`: an answer without a plan is an error (422)."
     )
 
 
+async def known_only(request: Request) -> None:
+    """Raise Refusal unless each parameter in the query is in the path's description, and there once unless it is a list: none is ignored."""
+    path = request.scope["route"].path
+    if not request.scope["query_string"] or not path.startswith(VERSION):
+        return
+    state = request.app.state
+    if not hasattr(state, "parameters"):
+        state.parameters = _described(await asyncio.to_thread(request.app.openapi))
+    described: Described = state.parameters
+    here = described[f"{request.method} {path}"]
+    findings = []
+    for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
+        message = _of_unknown(name, described) if name not in here else f"is given {count} times; give it once"
+        if name not in here or (count > 1 and not here[name]):
+            findings.append(Finding(Code.INVALID_OPTION, pointer_text(f"/options/{name[:60]}"), message))
+    if findings:
+        raise refused_findings(findings)
+
+
+def _described(document: Mapping[str, Any]) -> Described:
+    return {
+        f"{method.upper()} {path}": {
+            each["name"]: each["schema"].get("type") == "array"
+            for each in operation.get("parameters", ())
+            if each["in"] == "query"
+        }
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+
+
+def _of_unknown(name: str, described: Described) -> str:
+    elsewhere = ", ".join(operation for operation, names in described.items() if name in names)
+    return f"there is no such option here, only for {elsewhere}; leave it out" if elsewhere else no_such_option(name)
+
+
 class EndpointQuery:
     """The query of requests at one endpoint."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, base: type[BodyQuery] = RequestQuery) -> None:
         self._endpoint = endpoint
         sizes = {name for name, row in OFFERED.items() if row.kind is OptionKind.SIZES and name not in endpoint.own}
         self._sizes = sizes
@@ -64,10 +115,10 @@ class EndpointQuery:
             fields[name] = (list[str], Field(default=[], description=help_text))
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(type_) is list}
         """Parameters that may be repeated."""
-        self.model: type[RequestQuery] = create_model(f"{endpoint.name.title()}Query", __base__=RequestQuery, **fields)
+        self.model: type[BodyQuery] = create_model(f"{endpoint.name.title()}{base.__name__}", __base__=base, **fields)
         self._nothing = self.model()
 
-    async def __call__(self, request: Request) -> RequestQuery:
+    async def __call__(self, request: Request) -> BodyQuery:
         """Return the query. Raises Refusal. FastAPI's own way takes longer than everything else it does, even without a query."""
         if not request.scope["query_string"]:
             return self._nothing
@@ -81,7 +132,7 @@ class EndpointQuery:
         except ValidationError as error:
             raise wrong_options(error.errors(include_url=False)) from None
 
-    def options(self, query: RequestQuery) -> RequestOptions:
+    def options(self, query: BodyQuery) -> RequestOptions:
         """Return the options in the query. Raises Refusal."""
         given = {name: value for name, value in query.given().items() if name not in RequestQuery.model_fields}
         for name in self._sizes & given.keys():
@@ -105,6 +156,10 @@ QUERIES = {name: EndpointQuery(endpoint) for name, endpoint in ENDPOINTS.items()
 PLAN_QUERY = QUERIES[PLANS.name]
 PlanOptions = Annotated[RequestQuery, Depends(PLAN_QUERY)]
 PLAN_PARAMETERS = PLAN_QUERY.parameters()
+JOB_QUERY, LINES_QUERY = EndpointQuery(PLANS, ProblemQuery), EndpointQuery(PLANS, BodyQuery)
+"""The queries of a job and of a batch: they are not answered with a plan, and a batch has no problem's name."""
+JobOptions = Annotated[ProblemQuery, Depends(JOB_QUERY)]
+LinesOptions = Annotated[BodyQuery, Depends(LINES_QUERY)]
 IdempotencyKey = Annotated[
     str | None, Header(description="A request that is repeated with the same key has the effect of one.")
 ]

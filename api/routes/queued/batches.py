@@ -23,7 +23,7 @@ from ...store import StoreDamaged, StoreUnavailable
 from ...store.records import NONE_ENDED, Ended, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
-from ..http.parameters import PLAN_PARAMETERS, PLAN_QUERY, IdempotencyKey, PlanOptions, TheService, once_of
+from ..http.parameters import LINES_QUERY, IdempotencyKey, LinesOptions, TheService, once_of
 from ..http.sending import Following, plan_in_pieces, refusal_of
 from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY, ENDED_BATCH_ANSWERS
 from ..steps import batch_ended, failure_of
@@ -44,15 +44,15 @@ HAVE = "Lines whose answers the client already has, as in `0-511,600`; they are 
     summary="Plan many problems",
     response_class=Response,
     responses=BATCH_ANSWERS,
-    openapi_extra=BATCH_BODY | PLAN_PARAMETERS,
+    openapi_extra=BATCH_BODY | LINES_QUERY.parameters(),
 )
 async def add(
-    request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
+    request: Request, service: TheService, query: LinesOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Plan many problems, one per line, each optionally with its own `solve`. Every line becomes a job as it arrives; answers come in the order of finishing, the first ones while lines are still being sent."""
     require_type(request, LINES)
     format_ = format_of(JSON, query.format, service.settings)
-    options = PLAN_QUERY.options(query)
+    options = LINES_QUERY.options(query)
     once_of(idempotency_key, "", "")
     owner = request.state.owner
     batch = new_id() if idempotency_key is None else batch_of(owner, idempotency_key)

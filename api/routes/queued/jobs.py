@@ -19,7 +19,7 @@ from ...service import Service
 from ...store.records import Job, JobFilter, JobState, PlanHead, StoredPlan
 from ..http.answers import job_response, json_response, listed_job, not_modified, plan_headers, plan_response
 from ..http.body import Bodies, Body
-from ..http.parameters import PLAN_PARAMETERS, IdempotencyKey, PlanOptions, TheService, once_of
+from ..http.parameters import JOB_QUERY, IdempotencyKey, JobOptions, TheService, once_of
 from ..http.sending import Stream, loaded, plan_in_pieces, problem_in_pieces
 from ..openapi.examples import (
     JOB_ANSWERS,
@@ -64,10 +64,10 @@ class JobsQuery(BaseModel):
     status_code=202,
     summary="Queue a problem",
     responses=NEW_JOB_ANSWERS,
-    openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
+    openapi_extra=PROBLEM_BODY | JOB_QUERY.parameters(),
 )
 async def add(
-    request: Request, service: TheService, query: PlanOptions, idempotency_key: IdempotencyKey = None
+    request: Request, service: TheService, query: JobOptions, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Queue a problem as a job; the same as `POST /v1/plans` with `Prefer: respond-async`."""
     got = await receive(request, service, query)

@@ -102,6 +102,10 @@ def test_infeasible_is_an_answer_unless_a_plan_is_required(service: Served) -> N
     found = refusal(service.plan(TOO_SMALL, "?require=feasible"))
     assert (found["status"], found["code"]) == (422, "infeasible")
     assert found["plan"]["shortage"]["bytes_short"] == 4
+    explained = refusal(service.client.post("/v1/explain?require=feasible", json=TOO_SMALL))
+    assert (explained["status"], explained["code"]) == (422, "infeasible")
+    assert explained["plan"]["shortage"]["bytes_short"] == 4
+    assert service.client.post("/v1/explain?require=feasible", json=THREE).status_code == 200
 
 
 def test_clipped_limits_are_named_in_the_answer(service: Served) -> None:

@@ -39,6 +39,36 @@ def test_every_path_refuses_in_the_same_form(service: Served, method: str, path:
     assert (found["status"], found["code"]) == (status, code)
 
 
+def test_no_path_ignores_a_parameter(service: Served) -> None:
+    described = service.client.get("/openapi.json").json()["paths"]
+    operations = [(method, path) for path in described if path.startswith("/v1/") for method in described[path]]
+    assert len(operations) > 20
+    for method, path in operations:
+        query = {"seed_": ["1"]} if method == "post" else {"seed": ["1"], "part": ["a", "b"]}
+        found = refusal(service.client.request(method, path, params=query))
+        assert (found["status"], found["code"]) == (422, "invalid_option"), (method, path)
+        assert [each["pointer"] for each in found["errors"]] == [f"/options/{name}" for name in query], (method, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/v1/jobs?require=feasible", "only for POST /v1/plans, POST /v1/explain, "),
+        ("/v1/batches?require=feasible", "only for POST /v1/plans, POST /v1/explain, "),
+        ("/v1/batches?name=a", "only for POST /v1/plans, "),
+        ("/v1/plans?step=4096", "only for POST /v1/sweep; leave it out"),
+        ("/v1/plans?seed=1&seed=2", "is given 2 times; give it once"),
+        ("/v1/plans?dim=batch", "?format=onnx:dim="),
+        ("/v1/explain?explain=false", "always explains; leave it out"),
+    ],
+)
+def test_a_parameter_without_effect_is_refused_where_it_has_none(service: Served, path: str, message: str) -> None:
+    found = refusal(service.client.post(path, json=THREE))
+    name = path.partition("?")[2].partition("=")[0]
+    assert (found["status"], found["errors"][0]["pointer"]) == (422, f"/options/{name}")
+    assert message in found["errors"][0]["message"]
+
+
 @pytest.mark.parametrize("path", ["/v1/jobs?limit=x", "/v1/jobs?before=!", "/v1/jobs?limit=0"])
 def test_wrong_queries_are_explained_in_plain_words(service: Served, path: str) -> None:
     assert " should " not in refusal(service.client.get(path))["detail"]
