@@ -17,7 +17,7 @@ from ..jobs.attempt import Attempt
 from ..jobs.requests.endpoints import PLANS, Endpoint
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
-from .http.answers import job_response, plan_response, require_feasible
+from .http.answers import job_response, not_modified, plan_headers, plan_response, require_feasible
 from .http.parameters import (
     PLAN_PARAMETERS,
     IdempotencyKey,
@@ -98,9 +98,13 @@ async def explain(
     query = query.model_copy(update={"explain": True})
     got = await receive(request, service, query)
     answer = await Exchange.of(request, service, got, prefer, idempotency_key, query.require).answer()
+    headers = plan_headers(answer.plan, hit=answer.hit)
+    headers["ETag"] = f'{headers["ETag"][:-1]}-explained"'
+    if (same := not_modified(request, headers)) is not None:
+        return same
     work = service.read("explain", got.posted.body, answer.plan.data, owner=got.posted.owner, **answer.about.header)
     reply = await while_there(request, work)
-    return Response(reply.payload, 200, {"ETag": answer.plan.etag}, JSON)
+    return Response(reply.payload, 200, headers, JSON)
 
 
 @dataclass(frozen=True, slots=True)

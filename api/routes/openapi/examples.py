@@ -294,6 +294,7 @@ SHAPES_ANSWERS: dict[int | str, dict[str, Any]] = {
 EXPLANATION_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: shown("The arguments.", EXPLANATION, JSON, part("Explanation")),
     202: JOB_ACCEPTED,
+    304: {"description": "The explanation has not changed: its ETag is the one in If-None-Match."},
 }
 JOB_ANSWERS: dict[int | str, dict[str, Any]] = {200: shown("The job.", JOB, JSON, part("Job"))}
 JOBS_ANSWERS: dict[int | str, dict[str, Any]] = {

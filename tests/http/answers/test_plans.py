@@ -197,6 +197,16 @@ def test_a_client_that_has_the_plan_gets_not_modified(service: Served) -> None:
     assert service.client.post("/v1/plans", json=THREE, headers=two).status_code == 304
 
 
+def test_an_explanation_has_a_tag_of_its_own(service: Served) -> None:
+    plan = service.plan(THREE, "?explain=true").headers["etag"]
+    explained = service.client.post("/v1/explain", json=THREE)
+    tag = explained.headers["etag"]
+    assert tag != plan
+    assert service.client.post("/v1/explain", json=THREE, headers={"If-None-Match": plan}).content == explained.content
+    again = service.client.post("/v1/explain", json=THREE, headers={"If-None-Match": tag})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+
+
 def test_preferences_may_have_several_lines_and_parameters(service: Served) -> None:
     for lines in (["handling=lenient", "respond-async"], ["respond-async; x=1"]):
         headers = [*(("Prefer", line) for line in lines), *JSON.items()]
