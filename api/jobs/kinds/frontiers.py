@@ -53,21 +53,23 @@ class FrontierKind(Kind):
         return described(replace(found, stop=stop, reproducible=False), (*warnings, stop_in_words(stop)))
 
     def part(self, answer: bytes, name: str) -> bytes:
-        for point in json.loads(answer)["points"]:
-            if str(point["cost"]) == name:
-                return as_written(point["plan"])
-        raise no_such_part(name)
+        points = {str(point["cost"]): point for point in json.loads(answer)["points"]}
+        if name not in points:
+            raise no_such_part(name, points)
+        return as_written(points[name]["plan"])
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         problem = frontier_problem(subject.problem, instructions.options, None)
-        if part is not None:
-            return drawn(problem, read_plan(self.part(answer, part)), wanted)
         if wanted == "svg":
             return frontier_curve(problem, read_frontier(answer))
         document = json.loads(answer)
         for point in document["points"]:
             point["plan"] = str(point["cost"])
         return json.dumps({"problem": problem.name, "in_bytes": measures_bytes(problem), **document}).encode("ascii")
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        problem = frontier_problem(subject.problem, instructions.options, None)
+        return drawn(problem, read_plan(self.part(answer, name)), wanted)
 
 
 def described(found: Frontier, notes: Sequence[str]) -> Answer:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from planner.facts.digest import digest
@@ -29,6 +30,8 @@ Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """A header, and bytes that are passed on unchanged."""
 
 
+MOST_SHOWN, MOST_LISTED = 60, 20
+"""The most characters of a part's name that are shown, and the most names."""
 Written: TypeAlias = Callable[[Plan | Sharing, tuple[str, ...]], Answer]
 """Makes an answer from a plan or a sharing and additional notes."""
 
@@ -107,11 +110,15 @@ class Kind(ABC):
 
     def part(self, answer: bytes, name: str) -> bytes:
         """Return one of the answer's plans. Raises Refusal."""
-        raise Refusal(404, HttpCode.NOT_FOUND, "this answer is not made of parts")
+        raise no_such_part(name, ())
 
     @abstractmethod
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
-        """Return a picture (`svg`) of the answer or a part of it, or its data (`map`) as JSON. Raises PlannerError and Refusal."""
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
+        """Return a picture (`svg`) of the answer, or its data (`map`) as JSON. Raises PlannerError and Refusal."""
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        """Return the same of one of its parts."""
+        raise no_such_part(name, ())
 
 
 def answer(
@@ -165,5 +172,10 @@ def end_in_words(stop: StopReason) -> str:
     return f"the run was ended from outside, {when}"
 
 
-def no_such_part(name: str) -> Refusal:
-    return Refusal(404, HttpCode.NOT_FOUND, f"the answer has no part {json.dumps(name[:60])}")
+def no_such_part(name: str, there: Collection[str]) -> Refusal:
+    """Return the refusal of a part that is not among those that are there."""
+    listed = [json.dumps(each[:MOST_SHOWN]) for each in islice(there, MOST_LISTED)]
+    if len(there) > MOST_LISTED:
+        listed.append(f"{len(there) - MOST_LISTED} more")
+    known = f"its parts are {', '.join(listed)}" if there else "it has no parts, so leave 'part' out"
+    return Refusal(404, HttpCode.NOT_FOUND, f"the answer has no part {json.dumps(name[:MOST_SHOWN])}; {known}")

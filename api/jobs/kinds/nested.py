@@ -86,24 +86,25 @@ class NestedKind(Kind):
         return answer(data, status=PlanStatus.UNKNOWN.value, stop=stop.value, lasting=False)
 
     def part(self, answer: bytes, name: str) -> bytes:
-        found = read_nested(answer).plans.get(name)
-        if found is None:
-            raise no_such_part(name)
-        return write_plan(found)
+        plans = read_nested(answer).plans
+        if name not in plans:
+            raise no_such_part(name, plans)
+        return write_plan(plans[name])
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         arenas = _arenas(subject, instructions, answer)
-        if part is None and wanted == "svg":
+        if wanted == "svg":
             maps = [(arena.function, memory_map(arena.problem, arena.plan, ())) for arena in arenas]
             return nested_maps(subject.problem.name, maps, read_nested(answer).peak)
-        if part is None:
-            document = json.loads(answer)
-            document["arenas"] = [arena_fields(arena) for arena in arenas]
-            return json.dumps(document).encode("ascii")
-        for arena in arenas:
-            if arena.function == part:
-                return drawn(arena.problem, arena.plan, wanted)
-        raise no_such_part(part)
+        document = json.loads(answer)
+        document["arenas"] = [arena_fields(arena) for arena in arenas]
+        return json.dumps(document).encode("ascii")
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        arenas = {arena.function: arena for arena in _arenas(subject, instructions, answer)}
+        if name not in arenas:
+            raise no_such_part(name, arenas)
+        return drawn(arenas[name].problem, arenas[name].plan, wanted)
 
 
 def described(made: NestedPlan, notes: Sequence[str], stop: StopReason | None) -> Answer:

@@ -45,7 +45,7 @@ class PlanKind(Kind):
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         return described(ended(read_plan(best), stop))
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         return drawn(
             subject.planned(instructions.options),
             read_plan(answer),
@@ -76,7 +76,7 @@ class SharingKind(PlanKind):
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         return described(ended(read_sharing(best), stop))
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         return as_wanted(objects_map(subject.planned(instructions.options), read_sharing(answer)), wanted)
 
 

@@ -68,14 +68,19 @@ class ProofKind(PlanKind):
         if name == PLAN:
             return as_written(document[PLAN])
         if name != PROOF:
-            raise no_such_part(name)
+            raise no_such_part(name, (PLAN, PROOF))
         if document[PROOF] is None:
             raise Refusal(409, HttpCode.NO_PROOF, f"there is no proof: {document['why_not']}")
         text: str = document[PROOF]
         return text.encode("ascii")
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
-        return super().draw(subject, instructions, self.part(answer, PLAN), None, wanted)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
+        return super().draw(subject, instructions, self.part(answer, PLAN), wanted)
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        if name != PLAN:
+            raise no_such_part(name, (PLAN,))
+        return self.draw(subject, instructions, answer, wanted)
 
 
 def _proved(plan: Plan, found: PlanProof, notes: tuple[str, ...], stop: StopReason) -> Answer:

@@ -110,26 +110,33 @@ class ShapesKind(Kind):
     def cut_short(self, best: bytes, stop: StopReason) -> Answer:
         raise Refusal(503, HttpCode.NO_PLAN, f"{stop_in_words(stop)}, which is no plan for all shapes")
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
-        problem = planned_shapes(subject.more, instructions.options)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         document: dict[str, Any] = json.loads(answer)
         if document["format"] == SO_FAR:
-            if wanted == "svg" or part is not None:
-                raise Refusal(409, HttpCode.NO_PLAN_YET, "the job has no plan for all shapes yet")
+            if wanted == "svg":
+                raise _no_plan_yet()
             for row in document["shapes"]:
                 del row["plan"]
             return json.dumps(document).encode("ascii")
         found = read_shapes_plan(answer)
-        if part is not None:
-            for row in found.rows:
-                if shape_name(row.values) == part:
-                    return drawn(problem.at(row.values), plan_at(problem, found, row), wanted)
-            raise no_such_part(part)
         if wanted == "svg":
             return shapes_curve(subject.problem.name, [found])
         shown = ("format", "mode", "symbols", "exact", "shapes", "warnings")
         arena = None if found.plan is None else found.plan.peak
         return json.dumps({"arena": arena, **{name: document[name] for name in shown}}).encode("ascii")
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        if json.loads(answer)["format"] == SO_FAR:
+            raise _no_plan_yet()
+        problem, found = planned_shapes(subject.more, instructions.options), read_shapes_plan(answer)
+        rows = {shape_name(row.values): row for row in found.rows}
+        if name not in rows:
+            raise no_such_part(name, rows)
+        return drawn(problem.at(rows[name].values), plan_at(problem, found, rows[name]), wanted)
+
+
+def _no_plan_yet() -> Refusal:
+    return Refusal(409, HttpCode.NO_PLAN_YET, "the job has no plan for all shapes yet")
 
 
 def _described(problem: ShapedProblem, found: ShapesPlan, instructions: Instructions, is_cancelled: bool) -> Answer:

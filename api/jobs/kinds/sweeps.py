@@ -96,21 +96,22 @@ class SweepKind(Kind):
     def part(self, answer: bytes, name: str) -> bytes:
         return as_written(_part(answer, name)["plan"])
 
-    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, part: str | None, wanted: str) -> bytes:
-        if part is not None:
-            found = _part(answer, part)
-            problem = swept_problem(subject.problem, _sizes(subject, instructions), instructions.options)
-            if part == SMALLEST:
-                problem = least_capacity_problem(problem, found["pool"])
-            else:
-                problem = with_capacity(problem, found["capacity"])
-            return drawn(problem, plan_within(found["plan"]), wanted)
+    def draw(self, subject: Subject, instructions: Instructions, answer: bytes, wanted: str) -> bytes:
         if wanted == "svg":
             return sweep_curve(read_sweep_figures(answer))
         document = json.loads(answer)
         for each in with_plans(document):
             del each["plan"]
         return json.dumps({"in_bytes": measures_bytes(subject.problem), **document}).encode("ascii")
+
+    def draw_part(self, subject: Subject, instructions: Instructions, answer: bytes, name: str, wanted: str) -> bytes:
+        found = _part(answer, name)
+        problem = swept_problem(subject.problem, _sizes(subject, instructions), instructions.options)
+        if name == SMALLEST:
+            problem = least_capacity_problem(problem, found["pool"])
+        else:
+            problem = with_capacity(problem, found["capacity"])
+        return drawn(problem, plan_within(found["plan"]), wanted)
 
 
 def described(found: Sweep, notes: Sequence[str], stop: StopReason | None) -> Answer:
@@ -168,8 +169,12 @@ def _plans(answer: bytes) -> list[Plan]:
 
 def _part(answer: bytes, name: str) -> dict[str, Any]:
     """Return the part of that name, with its plan. Raises Refusal."""
-    for each in with_plans(json.loads(answer)):
-        called = SMALLEST if "pool" in each else configuration(each["capacity"])
-        if called == name and each["plan"] is not None:
-            return each
-    raise no_such_part(name)
+    parts = {
+        SMALLEST if "pool" in each else configuration(each["capacity"]): each
+        for each in with_plans(json.loads(answer))
+        if each["plan"] is not None
+    }
+    if name not in parts:
+        raise no_such_part(name, parts)
+    found: dict[str, Any] = parts[name]
+    return found

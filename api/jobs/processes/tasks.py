@@ -182,7 +182,9 @@ def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _
     if header["as"] == "csv":
         answer = kind.part(parts[1], "plan") if kind.name == "proof" else parts[1]
         return {}, _figures(header, parts[0], answer, subject.planned(instructions.options))
-    return {}, kind.draw(subject, instructions, parts[1], header.get("part"), header["as"])
+    if header.get("part") is None:
+        return {}, kind.draw(subject, instructions, parts[1], header["as"])
+    return {}, kind.draw_part(subject, instructions, parts[1], header["part"], header["as"])
 
 
 def _figures(header: dict[str, Any], given: bytes, answer: bytes, problem: Problem) -> bytes:

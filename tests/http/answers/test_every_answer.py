@@ -75,6 +75,11 @@ def test_jobs_of_each_kind_are_drawn_and_have_a_table(service: Served, kind: str
     assert table.text.count("\n") > 1
     refused = service.client.get(f"{here}/drawing?as=csv&part=x")
     assert refusal(refused)["code"] == "invalid_option"
+    for path in ("drawing?part=x", "drawing?part=x&as=map", "plan?part=x"):
+        missing = refusal(service.client.get(f"{here}/{path}"))
+        assert (missing["status"], missing["code"]) == (404, "not_found"), path
+        has_parts = kind in ("frontier", "sweep", "nested") or (kind == "shapes" and path.startswith("drawing"))
+        assert (" its parts are " if has_parts else " it has no parts,") in missing["detail"]
 
 
 def test_what_cannot_be_a_table_is_refused(service: Served) -> None:

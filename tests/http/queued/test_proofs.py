@@ -65,7 +65,15 @@ def test_a_job_keeps_its_proof(service: Served) -> None:
     assert plan == whole["plan"]
     assert done["best"] == plan["peak"]
     assert "<svg" in service.client.get(f"{done['links']['self']}/drawing").text
-    assert refusal(service.client.get(f"{done['links']['plan']}?part=nonsense"))["status"] == 404
+    here = done["links"]["self"]
+    for path, parts in (
+        ("plan?part=x", '"plan", "proof"'),
+        ("drawing?part=x", '"plan"'),
+        ("drawing?part=proof", '"plan"'),
+    ):
+        missing = refusal(service.client.get(f"{here}/{path}"))
+        assert (missing["status"], missing["detail"].partition("its parts are ")[2]) == (404, parts)
+    assert service.client.get(f"{here}/drawing?part=plan").content == service.client.get(f"{here}/drawing").content
 
 
 def test_peaks_of_several_memories_are_proven_but_not_costs_of_reuse(service: Served) -> None:
