@@ -12,7 +12,7 @@ from starlette.responses import Response
 from planner.formats.tables.plans import PLAN_FORMATS, USUAL, plan_format
 from planner.model.errors import BadInput
 
-from ..errors import bad_option
+from ..errors import refused
 from .checks import VerifyQuery, look_at_both
 from .http.parameters import TheService
 from .openapi.examples import VERIFY_BODY, WRITTEN_ANSWERS
@@ -35,7 +35,7 @@ async def write(request: Request, service: TheService, query: Annotated[WriteQue
     try:
         row = plan_format(query.wanted)
     except BadInput as error:
-        raise bad_option("as", error.findings[0].message) from None
+        raise refused(error) from None
     reply = await look_at_both(request, service, "write", query, **{"as": query.wanted})
     headers = {"Content-Disposition": f'attachment; filename="plan{row.endings[0]}"'}
     return Response(reply.payload, 200, headers, row.media_type)

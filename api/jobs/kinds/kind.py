@@ -69,6 +69,8 @@ class Instructions:
     """Options that only its endpoint knows."""
     notes: tuple[str, ...] = ()
     """For the answer's warnings."""
+    in_body: frozenset[str] = frozenset()
+    """The names of the options that the posted document has under `solve`."""
 
 
 class Line(Protocol):

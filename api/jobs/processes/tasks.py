@@ -31,7 +31,7 @@ from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.endpoints import ENDPOINTS, PLANS
-from ..requests.options import from_body, from_record, options_of
+from ..requests.options import from_body, from_record, options_of, placed
 from ..requests.posted_problem import Understood, read, separate, understand
 from ..requests.problem_and_plan import Both, below, problem_and_plan
 
@@ -64,7 +64,8 @@ def _read_and_solve(header: dict[str, Any], parts: list[bytes], settings: Settin
     begun = time.monotonic()
     found = _understood(header, parts, settings, begun)
     line.understood(about(found))
-    return found.kind.run(found.subject, found.instructions, line, begun, None)
+    with placed(found.instructions.in_body):
+        return found.kind.run(found.subject, found.instructions, line, begun, None)
 
 
 def _understood(header: dict[str, Any], parts: list[bytes], settings: Settings, begun: float) -> Understood:
@@ -91,7 +92,8 @@ def _solve(header: dict[str, Any], parts: list[bytes], _settings: Settings, line
     """Work on what `read` has found sound, from the best known result, if any."""
     begun = time.monotonic()
     kind, subject, instructions = _again(header, parts[0], begun, line.cancelled)
-    return kind.run(subject, instructions, line, begun, parts[1] if len(parts) > 1 else None)
+    with placed(instructions.in_body):
+        return kind.run(subject, instructions, line, begun, parts[1] if len(parts) > 1 else None)
 
 
 def _again(
@@ -99,12 +101,16 @@ def _again(
 ) -> tuple[Kind, Subject, Instructions]:
     """Return a job's problem and options, which were checked before. Once its time has begun, reading counts. Raises CalledOff."""
     kind = kind_of(header.get("kind", "plan"))
-    data, _solve_options = separate(problem, header["format"])
+    data, solve = separate(problem, header["format"])
     source = Source(data)
     row = recognised(source) if header["format"] is None else format_named(header["format"])
     options, own = from_record(header["options"], kind.name)
     with time_limit(None if begun is None else options.time_limit, begun, cancelled):
-        return kind, kind.read(row, source), Instructions(options, own, tuple(header.get("notes", ())))
+        return (
+            kind,
+            kind.read(row, source),
+            Instructions(options, own, tuple(header.get("notes", ())), frozenset(solve or ())),
+        )
 
 
 def _cut_short(header: dict[str, Any], parts: list[bytes], _settings: Settings, _line: Line) -> Answer:
@@ -210,7 +216,7 @@ def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Li
     try:
         return {}, write_answer(row, opened)
     except PlannerError as error:
-        raise below("plan", error) from None
+        raise error if error.findings[0].code is Code.INVALID_OPTION else below("plan", error) from None
 
 
 def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:

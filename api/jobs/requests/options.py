@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +12,15 @@ from pydantic import ValidationError
 from planner.checks.report import printable
 from planner.formats.json.sentences import describe_error
 from planner.formats.tables.problems import FORMATS
-from planner.model.errors import MAX_ECHO, Code, Finding
+from planner.model.errors import MAX_ECHO, Code, Finding, PlannerError
 from planner.planning.options.options import DECLARED, Options
 
 from ...errors import Refusal, bad_option, refused_findings
 from ...settings import Settings
 from .endpoints import ENDPOINT_OF, OFFERED, PLANS, SIZES, Endpoint, RequestOptions
+
+OPTIONS = "/options/"
+"""Where the planner says that options are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,26 @@ def from_body(solve: object, endpoint: Endpoint = PLANS) -> RequestOptions:
         return endpoint.strict.model_validate(solve)
     except ValidationError as error:
         raise wrong_options(error.errors(include_url=False), "/solve") from None
+
+
+@contextmanager
+def placed(solve: Container[str]) -> Iterator[None]:
+    """Report what is wrong with options where they are: under `solve` in the body if that has them, otherwise in the query (`/options`)."""
+    try:
+        yield
+    except (PlannerError, Refusal) as error:
+        findings = [_placed(found, solve) for found in error.findings]
+        if findings == [*error.findings]:
+            raise
+        raise refused_findings(findings, error.more) from None
+
+
+def _placed(found: Finding, solve: Container[str]) -> Finding:
+    name, *rest = found.pointer.removeprefix(OPTIONS).split("/")
+    public = DECLARED[name].public_name if name in DECLARED else name
+    if not found.pointer.startswith(OPTIONS) or public not in solve:
+        return found
+    return replace(found, pointer="/".join(("/solve", public, *rest)))
 
 
 def merged(query: RequestOptions, body: RequestOptions | None, endpoint: Endpoint = PLANS) -> RequestOptions:

@@ -20,7 +20,7 @@ from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Instructions, Kind, Subject, answer_key
 from .endpoints import PLANS, Endpoint, RequestOptions
-from .options import as_document, clipped, from_body, merged
+from .options import as_document, clipped, from_body, merged, placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,15 @@ def understand(
 ) -> Understood:
     """Return the posted problem and its options; its time counts from `begun`. Raises PlannerError and Refusal."""
     data, solve = separate(data, format_)
-    wanted = clipped(merged(query, None if solve is None else from_body(solve, endpoint), endpoint), settings, endpoint)
-    kind = kind_of(endpoint.kind(wanted.own))
-    with time_limit(wanted.options.time_limit, begun):
-        row, subject = read_subject(kind, data, format_, settings, media_type)
-    instructions = Instructions(wanted.options, wanted.own, (*subject.warnings, *wanted.notes))
-    kind.check(subject, instructions)
+    given = merged(query, None if solve is None else from_body(solve, endpoint), endpoint)
+    with placed(solve or ()):
+        wanted = clipped(given, settings, endpoint)
+        kind = kind_of(endpoint.kind(wanted.own))
+        with time_limit(wanted.options.time_limit, begun):
+            row, subject = read_subject(kind, data, format_, settings, media_type)
+        notes = (*subject.warnings, *wanted.notes)
+        instructions = Instructions(wanted.options, wanted.own, notes, frozenset(solve or ()))
+        kind.check(subject, instructions)
     return Understood(kind, subject, instructions, as_document(wanted.options, wanted.own), format_ or row.name)
 
 

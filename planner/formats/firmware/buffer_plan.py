@@ -56,9 +56,9 @@ static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cas
 """
 
 
-def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: str = PREFIX) -> bytes:
     """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules, and the model has no places of its own."""
-    p = require_namespace(prefix[-1], ("BufferPlan", "BufferDescriptor"))
+    p = require_namespace(prefix, ("BufferPlan", "BufferDescriptor"))
     model = read_model(source)
     every = offsets_of(model, plan)
     for (id_, offset), given in zip(every, planned_offsets(model) or (), strict=False):

@@ -53,9 +53,9 @@ struct Placement {{
 """
 
 
-def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
     """Return the plan as macros. Raises BadInput for one without placements."""
-    p = require_prefix(prefix[-1])
+    p = require_prefix(prefix)
     found = _memories(problem, plan)
     require_arrays(p, found)
     lines = [C_HEAD.format(P=p.upper(), title=_title(problem, plan))]
@@ -65,9 +65,9 @@ def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ..
     return "\n".join([*lines, "#endif\n"]).encode("ascii")
 
 
-def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
     """Return the plan as constants in a namespace. Raises BadInput for one without placements."""
-    p = require_namespace(prefix[-1])
+    p = require_namespace(prefix)
     found = _memories(problem, plan)
     require_arrays(p, found, {f"pool_{memory.name}" for memory in found})
     lines = [CPP_HEAD.format(P=p.upper(), p=p, title=_title(problem, plan))]

@@ -18,9 +18,9 @@ MOST = (1 << 32) - 1
 """The bytes of a memory without a size."""
 
 
-def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: tuple[str, ...] = (PREFIX,)) -> bytes:
+def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
     """Return the fragment. Raises BadInput for a plan without placements."""
-    p = require_prefix(prefix[-1])
+    p = require_prefix(prefix)
     found = memories(problem, plan)
     regions = "".join(f"   {line}\n" for line in _regions(p, found))
     lines = [HEAD.format(p=p, regions=regions)]

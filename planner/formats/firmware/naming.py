@@ -13,6 +13,7 @@ from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.plan import Placement, Plan, PoolUse
 from ...model.problem import Pool, Problem
+from ..tables.settings import AS
 
 MOST_CHARACTERS = 48
 """The longest name derived from a longer one."""
@@ -126,7 +127,7 @@ def section_of(prefix: str, memory: Memory) -> str:
 def require_prefix(prefix: str) -> str:
     """Raise BadInput unless it is a valid prefix of C names."""
     if not _IDENTIFIER.fullmatch(prefix):
-        raise bad_input(Code.INVALID_OPTION, (), f"prefix must be a name of C, not {quoted(prefix)}")
+        raise bad_input(Code.INVALID_OPTION, AS, f"prefix must be a name of C, not {quoted(prefix)}")
     return prefix
 
 
@@ -135,7 +136,7 @@ def require_namespace(prefix: str, taken: Collection[str] = ()) -> str:
     require_prefix(prefix)
     if prefix in RESERVED or prefix in taken or _OF_COMPILERS.match(prefix):
         text = f"prefix names a namespace, and {quoted(prefix)} has a meaning of its own in C++; choose another prefix"
-        raise bad_input(Code.INVALID_OPTION, (), text)
+        raise bad_input(Code.INVALID_OPTION, AS, text)
     return prefix
 
 
@@ -146,7 +147,7 @@ def require_arrays(prefix: str, found: Sequence[Memory], taken: Collection[str] 
         if memory.peak and (name in RESERVED or name in taken):
             what = "is there already" if name in taken else "has a meaning of its own in C or C++"
             text = f"memory {quoted(memory.use.name)} would be {name}, which {what}; choose another prefix than {quoted(prefix)}"
-            raise bad_input(Code.INVALID_OPTION, (), text)
+            raise bad_input(Code.INVALID_OPTION, AS, text)
 
 
 def remark(text: object) -> str:

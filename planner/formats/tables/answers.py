@@ -19,6 +19,7 @@ from ..documents import (
     SWEEP_FORMAT,
 )
 from .format import CSV, JSON, SVG, found
+from .settings import AS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +118,6 @@ def write_answer(row: PlanFormat, opened: Opened) -> bytes:
         return row.write(opened.asked.problem, opened.plan, opened.asked.source)
     if row.media_type != CSV:
         raise bad_input(
-            Code.INVALID_OPTION, (), f"{row.title} is for plans with addresses; other answers are written as CSV"
+            Code.INVALID_OPTION, AS, f"{row.title} is for plans with addresses; other answers are written as CSV"
         )
     return opened.figures()

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.report import bad_input, quoted
-from ...model.errors import Code
+from ...model.errors import BadInput, Code
 from .endings import of_ending
 from .format import BYTES, CSV, JSON, TEXT, found
-from .settings import NOTHING, Setting, parsed_settings
+from .settings import AS, NOTHING, Setting, parsed_settings
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
@@ -114,9 +114,12 @@ def plan_format(name: str | None, file: str = "") -> PlanFormat:
     base, _, settings = name.partition(":")
     if base not in PLAN_FORMATS:
         known = ", ".join(PLAN_FORMATS)
-        raise bad_input(Code.INVALID_OPTION, (), f"plans are not written as {quoted(base)}; known are {known}")
+        raise bad_input(Code.INVALID_OPTION, AS, f"plans are not written as {quoted(base)}; known are {known}")
     row = PLAN_FORMATS[base]
-    return row._replace(arguments=parsed_settings(base, row.settings, settings))
+    try:
+        return row._replace(arguments=parsed_settings(base, row.settings, settings))
+    except BadInput as error:
+        raise bad_input(Code.INVALID_OPTION, AS, error.findings[0].message) from None
 
 
 def plan_document(_problem: Problem, plan: Plan, _source: bytes) -> bytes:

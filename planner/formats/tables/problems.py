@@ -157,6 +157,7 @@ FORMATS: dict[str, Format] = {
                     "dim",
                     "Of an .onnx file: the size of a dimension (batch=4), its range (batch=1..16), or a number that an input holds (size.0=4).",
                     metavar="NAME=SIZE",
+                    repeats=True,
                 ),
                 IN_PLACE,
                 ALIGNMENT,

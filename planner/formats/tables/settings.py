@@ -11,6 +11,8 @@ from ...model.errors import BadInput, Code
 from ...model.problem import MAX_ADDRESS
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+AS = ("options", "as")
+"""The place of findings about the format in which a plan is to be written, and its settings."""
 
 
 class Setting(NamedTuple):
@@ -21,25 +23,27 @@ class Setting(NamedTuple):
     words: tuple[str, ...] = ()
     """The allowed words."""
     metavar: str | None = None
-    """Stands for any other text, and the setting may be repeated. Without this and without words, the setting is present or absent."""
+    """Stands for any other text. Without this and without words, the setting is present or absent."""
     most: int | None = None
     """The text is one whole number from 1 to this."""
+    repeats: bool = False
+    """True if any number of texts may be given; the reader is given all of them."""
 
     def read(self, values: Sequence[str]) -> Any:
         """Return the reader's argument. Raises BadInput, whose sentence goes on after the setting's name."""
-        if self.metavar is not None and self.most is None:
+        if self.repeats:
             return tuple(values)
         for value in values:
             if self.most is not None:
                 self._require_number(value)
-            elif value not in (self.words or ("",)):
+            elif self.metavar is None and value not in (self.words or ("",)):
                 known = f"be one of {', '.join(self.words)}" if self.words else "have no value"
                 raise bad_input(Code.INVALID_OPTION, (), f"must {known}, not {quoted(value)}")
         if len(values) > 1:
-            raise bad_input(Code.INVALID_OPTION, (), f"is given {len(values)} times")
+            raise bad_input(Code.INVALID_OPTION, (), f"is given {len(values)} times; give it once")
         if self.most is not None:
             return int(values[0])
-        return values[0] if self.words else True
+        return values[0] if self.words or self.metavar else True
 
     def _require_number(self, text: str) -> None:
         is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(self.most))

@@ -92,6 +92,28 @@ def test_options_in_the_body_are_read_as_strictly(service: Served, solve: dict[s
     assert found["errors"][0]["pointer"].startswith("/solve/")
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "code"),
+    [
+        ("solver", "magic", "unknown_solver"),
+        ("solver", "two_ended", "unsupported"),
+        ("capacity", {"flash": 64}, "invalid_option"),
+        ("max_cost", 3, "invalid_option"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_told_where_it_stands(
+    service: Served, option: str, value: object, code: str
+) -> None:
+    problem = {**THREE, "pools": [{"name": "fast", "size": 96}, {"name": "slow"}]}
+    for path in ("/v1/plans", "/v1/explain"):
+        found = refusal(service.client.post(path, json={**problem, "solve": {option: value}}))
+        assert (found["code"], found["errors"][0]["pointer"]) == (code, f"/solve/{option}")
+        assert found["detail"].startswith(f"/solve/{option}: ")
+    if not isinstance(value, dict):
+        found = refusal(service.plan(problem, f"?{option}={value}"))
+        assert (found["code"], found["errors"][0]["pointer"]) == (code, f"/options/{option}")
+
+
 def test_solve_must_be_an_object(service: Served) -> None:
     assert refusal(service.plan({**THREE, "solve": [1]}))["errors"][0]["pointer"] == "/solve"
 

@@ -65,7 +65,25 @@ def test_a_wrong_plan_is_not_written(service: Served) -> None:
     )
 
 
-@pytest.mark.parametrize("form", ["exe", "c:colour=red", ""])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "exe",
+        "c:colour=red",
+        "",
+        "c:prefix=1",
+        "c:prefix",
+        "cpp:prefix=std",
+        "c:prefix=a,prefix=b",
+        "ld:prefix=a,prefix=a",
+    ],
+)
 def test_unknown_forms_are_refused_with_those_that_are_known(service: Served, form: str) -> None:
     found = refusal(write(service, both(service), form))
+    assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, "invalid_option", "/options/as")
+
+
+def test_a_form_for_plans_alone_is_refused_for_other_answers(service: Served) -> None:
+    sharing = service.plan(THREE, "?objects=true").json()
+    found = refusal(write(service, {"problem": THREE, "plan": sharing}, "c"))
     assert (found["status"], found["code"], found["errors"][0]["pointer"]) == (422, "invalid_option", "/options/as")

@@ -307,7 +307,8 @@ def test_impossible_outputs_are_refused(tmp_path: Path) -> None:
         ),
         (["-o", str(tmp_path / "out.cc"), "--format", "memplan"], "a .cc file is written from TensorFlow Lite"),
         (["-o", str(tmp_path / "out.h"), "--as", "d"], "known are plan, tflite, c"),
-        (["-o", str(tmp_path / "out.h"), "--as", "c:prefix=1x"], "must be a name of C"),
+        (["-o", str(tmp_path / "out.h"), "--as", "c:prefix=1x"], "--as: prefix must be a name of C"),
+        (["-o", str(tmp_path / "out.h"), "--as", "c:prefix=a,prefix=b"], "--as: prefix is given 2 times; give it once"),
         (["-o", str(tmp_path / "out.h"), "--as", "map:prefix=x"], "has no setting 'prefix'"),
         (["--as", "c"], "--as"),
     ):

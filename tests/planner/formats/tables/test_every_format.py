@@ -25,8 +25,9 @@ from planner import Buffer, Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
 from planner.formats.tables.format import BYTES, TEXT, Memory
-from planner.formats.tables.problems import recognised
-from planner.formats.tables.settings import ALIGNMENT
+from planner.formats.tables.plans import PLAN_FORMATS, PlanFormat, plan_format
+from planner.formats.tables.problems import format_named, recognised
+from planner.formats.tables.settings import ALIGNMENT, Setting
 from planner.model.errors import BadInput
 from tests.running.command import CliRunner
 
@@ -218,6 +219,27 @@ def test_memories_of_models_and_dumps_are_aligned_as_asked_for(row: Format) -> N
         with pytest.raises(BadInput) as caught:
             read_problem(row.document, format=f"{row.name}:alignment={wrong}")
         assert caught.value.findings[0].code == "invalid_option"
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "setting"),
+    [
+        pytest.param(of, name, each, id=f"{of.__name__}-{name}-{each.name}")
+        for of, table in ((format_named, FORMATS), (plan_format, PLAN_FORMATS))
+        for name, row in table.items()
+        for each in row.settings
+    ],
+)
+def test_a_setting_is_given_once_unless_it_is_a_list(
+    of: Callable[[str], Format | PlanFormat], name: str, setting: Setting
+) -> None:
+    given = "=".join([setting.name, *(setting.words or ([] if setting.metavar is None else ["8"]))])
+    value = of(f"{name}:{given}").arguments[setting.name]
+    if setting.repeats:
+        assert of(f"{name}:{given},{given}").arguments[setting.name] == value * 2
+    else:
+        with pytest.raises(BadInput, match=f"{setting.name} is given 2 times; give it once"):
+            of(f"{name}:{given},{given}")
 
 
 def test_the_page_explains_each_format_and_no_other() -> None:
