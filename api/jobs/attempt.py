@@ -24,7 +24,7 @@ from .processes.messages import as_failure
 from .processes.pool import CalledOff, Reply, Task, WorkerDied, WorkerLate, WorkerPool
 
 MOST_DEATHS = 3
-"""A job that has killed this many workers is given up."""
+"""A job is given up when so many of its workers have died, or services while it ran: nobody can tell whether it was the cause."""
 AGAIN_SECONDS = 0.5
 """The delay before the store is tried again after it could not be reached."""
 FIRST_LOOK_SECONDS = 0.5

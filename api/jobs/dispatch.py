@@ -68,7 +68,7 @@ class EmbeddedDispatcher:
         self._dispatcher: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        left = await asyncio.to_thread(self._store.recover, "the service ended while it ran", MOST_DEATHS)
+        left = await asyncio.to_thread(self._store.recover, "the service was killed", MOST_DEATHS)
         for job in left:
             log.warning("job was running when the service ended", job=job.id, state=job.state.value, deaths=job.deaths)
         self._dispatcher = asyncio.create_task(self._dispatch(), name="dispatcher")

@@ -125,7 +125,7 @@ class Store(Protocol):
         """Put the job back into the queue, through no fault of its own; or end it, if it is to stop."""
 
     def died(self, id_: str, attempt: int, why: str, most: int) -> Job | None:
-        """Its worker is gone: queue it again, or give it up once it has killed `most`."""
+        """Its worker is gone: queue it again, or give it up at the `most`-th death."""
 
     def redeliver(self, id_: str, delivery: int) -> bool:
         """The worker to which a queued job was delivered died before it began: deliver it to another."""

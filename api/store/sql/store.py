@@ -278,7 +278,8 @@ class DatabaseStore(Intake, Lookups):
             failure = {
                 "status": 503,
                 "code": "worker_died",
-                "detail": f"{deaths} workers ended while they worked on this, the last one because {why}",
+                "detail": f"its worker died {deaths} times, or the service with it, the last time because {why}; it is not tried again. "
+                "If something else ended them, send it again; otherwise make it smaller, or give it less with memory_limit",
                 "findings": [],
                 "more": 0,
             }

@@ -131,6 +131,20 @@ def test_a_job_that_kills_three_workers_is_given_up_with_its_best_plan(store: St
     assert "killed by signal 9" in now.failure["detail"]
 
 
+def test_a_job_beside_which_the_service_is_killed_three_times_is_told_so(store: Store) -> None:
+    job = add(store)
+    for attempt in (1, 2, 3):
+        assert store.claim() is not None
+        (after,) = store.recover("the service was killed", 3)
+        assert (after.id, after.deaths) == (job.id, attempt)
+    now = store.job(job.id)
+    assert now is not None
+    assert now.failure is not None
+    assert (now.state, now.failure["code"]) == (JobState.FAILED, "worker_died")
+    for part in ("3 times", "the last time because the service was killed", "not tried again", "send it again"):
+        assert part in now.failure["detail"]
+
+
 def test_a_job_whose_worker_was_killed_for_not_stopping_is_not_blamed(store: Store) -> None:
     job = add(store)
     store.claim()
