@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
@@ -24,12 +23,13 @@ from ...jobs.requests.options import as_document, options_of
 from ...process.garbage import forget_frames
 from ...service import Service
 from ...settings import Settings
-from ...store import StoreDamaged, StoreUnavailable
+from ...store import StoreUnavailable
 from ...store.records import About, Once
 from ..http.body import Bodies, Body, too_slow, went_away
 from ..http.parameters import once_of
 from ..http.sending import refusal_of, until_gone
 from ..steps import Order, Received, count, enqueue, fingerprint_of, kept_plan, understand
+from .patience import Patience
 
 LINES_AT_A_TIME = 2
 """The lines read and queued side by side; the next is taken from the client when one of them is stored."""
@@ -39,30 +39,10 @@ BLANK = 1 << 14
 """The most empty lines."""
 AGAIN_SECONDS = 0.5
 """The delay before a line that could not be stored is tried again."""
-STORE_SECONDS = 60.0
-"""How long a batch, or a stream of events, bears a store that does not answer."""
 UNREAD = About("", "", None, 0, {}, (), None)
 """The description of a refused line."""
 
 log = structlog.get_logger("memplan.http")
-
-
-class Patience:
-    """With a store that does not answer but may be back before long."""
-
-    def __init__(self) -> None:
-        self._lost: float | None = None
-        """When it was first found not to answer, on time.monotonic()."""
-
-    def bear(self, error: StoreUnavailable) -> None:
-        """Raise the error if it has lasted too long, or will last: damage does not pass."""
-        self._lost = self._lost or time.monotonic()
-        if isinstance(error, StoreDamaged) or time.monotonic() - self._lost >= STORE_SECONDS:
-            raise error
-
-    def renew(self) -> None:
-        """The store has answered."""
-        self._lost = None
 
 
 class BatchIntake:

@@ -7,8 +7,8 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -19,20 +19,19 @@ from planner.formats.tables.format import JSON
 
 from ...errors import HttpCode, Refusal, bad_option, too_large
 from ...service import Service
-from ...store import StoreDamaged, StoreUnavailable
-from ...store.records import NONE_ENDED, Ended, Job, JobState, new_id
+from ...store import StoreDamaged
+from ...store.records import NONE_ENDED, Job, JobState, new_id
 from ..http.answers import job_document
 from ..http.body import LINES, format_of, require_type
 from ..http.parameters import LINES_QUERY, IdempotencyKey, LinesOptions, TheService, once_of
 from ..http.sending import Following, plan_in_pieces, refusal_of
 from ..openapi.examples import BATCH_ANSWERS, BATCH_BODY, ENDED_BATCH_ANSWERS
 from ..steps import batch_ended, failure_of
-from .batch_intake import BatchIntake, Patience
-from .events import QUIET_SECONDS
+from .batch_intake import BatchIntake
 from .jobs import ID
+from .patience import QUIET_SECONDS, Patience
 
 router = APIRouter(tags=["jobs"])
-Result = TypeVar("Result")
 LOOK_SECONDS = 0.1
 MOST_LOOK_SECONDS = 1.0
 """The greatest interval at which the store is asked for ended jobs, reached if none has ended lately."""
@@ -183,7 +182,7 @@ class _Ended:
         """
         after, seconds, count, told = NONE_ENDED, LOOK_SECONDS, None, time.monotonic()
         while True:
-            found = await self._asked(self.service.store.ended, after)
+            found = await self._patience.asked(self.service.store.ended, self._owner, self.batch, after)
             for job in found or ():
                 assert job.finished is not None
                 after = (job.finished, job.id)
@@ -213,18 +212,8 @@ class _Ended:
         """Return how many jobs there are if all have ended; None if some have not, or the store cannot be asked."""
         if self.intake is not None and not self.intake.is_over:
             return None
-        count, left = await self._asked(self.service.store.batch_counts) or (0, 1)
+        count, left = await self._patience.asked(self.service.store.batch_counts, self._owner, self.batch) or (0, 1)
         return None if left else count
-
-    async def _asked(self, look: Callable[..., Result], *place: Ended) -> Result | None:
-        """Return what the store has of the batch; None if it cannot be asked. Raises StoreUnavailable if that lasts."""
-        try:
-            found = await asyncio.to_thread(look, self._owner, self.batch, *place)
-        except StoreUnavailable as error:
-            self._patience.bear(error)
-            return None
-        self._patience.renew()
-        return found
 
 
 async def _written(service: Service, job: Job) -> AsyncGenerator[bytes, None]:

@@ -19,14 +19,12 @@ from ...store.records import Event, EventKind, Job
 from ..http.parameters import TheService
 from ..http.sending import Following, refusal_of
 from ..openapi.examples import EVENT_ANSWERS
-from .batch_intake import Patience
 from .jobs import job_of
+from .patience import QUIET_SECONDS, Patience
 
 router = APIRouter(tags=["jobs"])
 log = structlog.get_logger("memplan.http")
 
-QUIET_SECONDS = 15.0
-"""After this long without an event a comment is sent, so that no proxy considers the connection dead."""
 RETRY_MILLISECONDS = 5000
 """After this long a client connects again if the store was lost."""
 

@@ -16,7 +16,7 @@ from api.errors import HttpCode, Refusal
 from api.jobs.hub import Hub
 from api.process.metrics import Metrics
 from api.routes import steps
-from api.routes.queued import batch_intake, batches, events
+from api.routes.queued import batch_intake, batches, events, patience
 from api.store import StoreDamaged, StoreUnavailable
 from api.store.records import About, Event, EventKind, Job, JobState
 
@@ -131,7 +131,7 @@ def test_an_event_stream_says_that_the_store_is_lost_for_long_and_ends(
     monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     monkeypatch.setattr(events, "QUIET_SECONDS", 0.001)
-    monkeypatch.setattr(batch_intake, "STORE_SECONDS", seconds)
+    monkeypatch.setattr(patience, "STORE_SECONDS", seconds)
 
     def lost(*_: object) -> None:
         raise StoreUnavailable("gone for long")
@@ -216,7 +216,7 @@ def test_an_answer_to_a_batch_ends_where_the_store_is_lost_for_long_or_damaged(
     monkeypatch: pytest.MonkeyPatch, error: StoreUnavailable
 ) -> None:
     if not isinstance(error, StoreDamaged):
-        monkeypatch.setattr(batch_intake, "STORE_SECONDS", 0.0)
+        monkeypatch.setattr(patience, "STORE_SECONDS", 0.0)
 
     def lost(*_: object) -> list[Job]:
         raise error

@@ -15,7 +15,8 @@ import httpx
 import pytest
 
 from api.routes import steps
-from api.routes.queued import batch_intake, batches
+from api.routes.queued import batch_intake, batches, patience
+from api.routes.queued.patience import Patience
 from api.store import StoreUnavailable
 from tests.http.queued.test_batches import LINES, Sending, line, until
 from tests.http.queued.test_jobs import post_job
@@ -134,13 +135,13 @@ def impatient(folder: Path) -> str:
 def test_a_batch_that_has_begun_bears_a_store_that_is_lost_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, bear = threading.Event(), batch_intake.Patience.bear
+    lost, bear = threading.Event(), Patience.bear
 
-    def heard(patience: batch_intake.Patience, error: StoreUnavailable) -> None:
+    def heard(patience: Patience, error: StoreUnavailable) -> None:
         lost.set()
         bear(patience, error)
 
-    monkeypatch.setattr(batch_intake.Patience, "bear", heard)
+    monkeypatch.setattr(Patience, "bear", heard)
     with running_inside(tmp_path, store_url=impatient(tmp_path)) as (client, _):
         sending = Sending(str(client.base_url))
         sending.send(line(0))
@@ -164,7 +165,7 @@ def test_a_batch_that_has_begun_bears_a_store_that_is_lost_for_a_while(
 def test_a_batch_ends_where_its_store_is_lost_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: bytes
 ) -> None:
-    monkeypatch.setattr(batch_intake, "STORE_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "STORE_SECONDS", 0.0)
     with running_inside(tmp_path, store_url=impatient(tmp_path)) as (client, _):
         sending = Sending(str(client.base_url))
         sending.send(line(0))
