@@ -36,7 +36,8 @@ from solvers.model.registry import AUTO
 from solvers.model.solver import Goal
 from tests.planner.planning.placing.variants.random_variants import best_of, every_choice, random_problem
 
-WORKERS = Options(workers=1)
+UNHURRIED = Options(workers=1, time_limit=None)
+"""Without a time limit, so that answers do not depend on how busy the machine is."""
 
 
 def fit(problem: Problem, per_cent: int, _: int | None = None) -> Plan:
@@ -46,7 +47,7 @@ def fit(problem: Problem, per_cent: int, _: int | None = None) -> Plan:
 
 def stacked(problem: Problem) -> Plan:
     """Return a valid plan made without search: each buffer lies above all earlier ones."""
-    return plan(problem, Options(workers=1, solver="exir_naive"))
+    return plan(problem, replace(UNHURRIED, solver="exir_naive"))
 
 
 def unproven(made: Plan) -> Plan:
@@ -57,7 +58,7 @@ def unproven(made: Plan) -> Plan:
 
 
 def optimum(problem: Problem) -> int:
-    best = plan(problem, WORKERS)
+    best = plan(problem, UNHURRIED)
     assert best.status is PlanStatus.OPTIMAL
     return best.peak or 0
 
@@ -152,7 +153,7 @@ def test_where_several_choices_do_not_fit_few_buffers_are_looked_for_and_tried_f
     assert again.time is not None
     assert len(again.buffers) == settling.FEW
     few = replace(only(second, again.buffers), pools=(replace(second.pools[0], size=below - 1),))
-    assert plan(few, WORKERS).status is PlanStatus.INFEASIBLE
+    assert plan(few, UNHURRIED).status is PlanStatus.INFEASIBLE
     third, poor = chosen("03301111113200103221")
     part = frozenset(settling.nearest(third.buffers, again.time, settling.FEW))
     sizes.clear()
@@ -191,7 +192,7 @@ def test_the_second_step_down_halves_the_distance() -> None:
         room = part.pools[0].size or 0
         rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
-        return plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
+        return plan(replace(part, buffers=(first, *part.buffers[1:])), UNHURRIED)
 
     assert settled(problem, stacked(problem), reluctant).plan.status is PlanStatus.OPTIMAL
     assert rooms == [31, 19, 13, 10, 8]
@@ -206,7 +207,7 @@ def test_undecided_sizes_are_tried_again_nearer_to_the_peak() -> None:
         room = part.pools[0].size or 0
         rooms.append(room)
         first = replace(part.buffers[0], fixed=Fixed("p", room - 8))
-        made = plan(replace(part, buffers=(first, *part.buffers[1:])), WORKERS)
+        made = plan(replace(part, buffers=(first, *part.buffers[1:])), UNHURRIED)
         return made if room >= 16 else replace(made, status=PlanStatus.UNKNOWN, placements=())
 
     found = settled(problem, stacked(problem), helpless)
@@ -305,7 +306,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
         if problem is None or len(problem.pools) > 1:
             continue
         every = every_choice(problem)
-        found = pareto(problem, WORKERS)
+        found = pareto(problem, Options(workers=1))
         assert [(p.choice and p.choice.cost, p.objective.value) for p in found.points] == best_of(every), seed
         shown = all(each.status is PlanStatus.OPTIMAL for each in found.points)
         assert found.is_complete == (bool(every) and shown), seed
@@ -333,7 +334,7 @@ def test_what_a_few_alternatives_prove_is_not_all_that_is_proven_of_the_choice(m
 
     placing = Placing(
         problem=problem,
-        options=WORKERS,
+        options=UNHURRIED,
         times=(),
         plan_one=first_badly,
         share=lambda *_: None,
