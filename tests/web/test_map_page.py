@@ -14,6 +14,7 @@ from planner import Buffer, Options, Plan, Problem, plan
 from planner.drawing import Theme, memory_map, profile, svg
 from planner.formats import write_plan
 from planner.generate import Request, generate
+from planner.model.plan import TracePoint
 from planner.model.problem import Lifetimes
 from tests.web.browsing import Tabs, Visit, picture, words
 
@@ -48,6 +49,28 @@ def test_a_page_shows_its_plan_and_loads_nothing(tabs: Tabs, tmp_path: Path) -> 
     with page.expect_download() as download:
         page.get_by_label("Download the plan as JSON").click()
     assert json.loads(download.value.path().read_bytes())["peak"] == answer.peak
+    visit.end()
+
+
+def test_a_very_long_run_is_drawn_with_no_more_points_than_can_be_seen(tabs: Tabs, tmp_path: Path) -> None:
+    problem = generate("transformer", Request(60, 1))
+    answer = plan(problem)
+    peak, count = answer.peak or 0, 300_000
+    trace = tuple(TracePoint(n / 1000, peak + (count - n) * (n % 7 + 1), peak - count + n) for n in range(count + 1))
+    long = replace(answer, run=replace(answer.run, seconds=count / 1000, trace=trace))
+    (tmp_path / "map.html").write_bytes(map_page(problem.name, [held(problem, long)]))
+    visit = Visit(tabs, tmp_path.as_uri())
+    page = visit.open("/map.html")
+    page.wait_for_selector(".stage:visible")
+    drawn = page.locator(".convergence polyline.peak").get_attribute("points")
+    assert drawn is not None
+    points = [tuple(map(float, each.split(","))) for each in drawn.split(" ")]
+    assert 2_000 < len(points) < 20_000
+    assert max(y for _, y in points) == points[-1][1], "the last is the best"
+    assert min(y for _, y in points) < points[0][1], "the worst is in between"
+    with page.expect_download() as download:
+        page.get_by_label("Download the plan as JSON").click()
+    assert download.value.path().read_bytes() == write_plan(long), "the whole record"
     visit.end()
 
 

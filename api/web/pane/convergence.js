@@ -4,6 +4,7 @@ import { bytes, element, grouped, seconds } from "../text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 92;
+const MOST_STEPS = 2000; // more are thinned
 const EDGE = { left: 68, right: 12, top: 10, bottom: 18 };
 
 export class Convergence {
@@ -50,10 +51,10 @@ export class Convergence {
     this.svg.setAttribute("width", Math.max(width, 1));
     if (!known.length || width < 200) return;
     const end = Math.max(now ?? 0, this.until ?? 0, this.points.at(-1).at, 1e-3);
-    let [low, high] = [Math.min(...known), Math.max(...known)];
+    let [low, high] = known.reduce(([least, most], each) => [Math.min(least, each), Math.max(most, each)], [known[0], known[0]]);
     const pad = Math.max((high - low) * 0.12, high * 0.004, 1);
     [low, high] = [Math.max(low - pad, 0), high + pad];
-    const [value, bound] = ["value", "bound"].map((which) => this.#steps(which, end));
+    const [value, bound] = ["value", "bound"].map((which) => this.#steps(which, end, width));
     const last = [value, bound].flatMap((steps) => (steps.length ? [this.#widthOf(this.#amount(steps.at(-1)[1]))] : []));
     const left = Math.max(EDGE.left, 10 + Math.max(...last)); // costs may have many digits
     const x = (at) => left + (at / end) * (width - left - EDGE.right);
@@ -92,13 +93,12 @@ export class Convergence {
     return this.inBytes ? bytes(value) : grouped(value);
   }
 
-  #steps(which, end) {
+  #steps(which, end, width) {
     const steps = [];
-    for (const point of this.points) {
-      const here = point[which];
-      if (here === null) continue;
-      if (steps.length) steps.push([point.at, steps.at(-1)[1]]);
-      steps.push([point.at, here]);
+    const known = this.points.filter((point) => point[which] !== null).map((point) => [point.at, point[which]]);
+    for (const [at, here] of thinned(known, (at) => Math.floor((at / end) * width))) {
+      if (steps.length) steps.push([at, steps.at(-1)[1]]);
+      steps.push([at, here]);
     }
     if (steps.length) steps.push([end, steps.at(-1)[1]]);
     return steps;
@@ -120,6 +120,25 @@ export class Convergence {
     text.textContent = said;
     this.svg.append(text);
   }
+}
+
+// Returns no more of many steps than can be seen: in each column the first, the last, the lowest and the highest.
+function thinned(steps, columnOf) {
+  if (steps.length <= MOST_STEPS) return steps;
+  const seen = new Map();
+  for (const [i, [at, value]] of steps.entries()) {
+    const column = columnOf(at);
+    const here = seen.get(column);
+    if (here === undefined) {
+      seen.set(column, [i, i, i, i]);
+      continue;
+    }
+    here[1] = i;
+    if (value < steps[here[2]][1]) here[2] = i;
+    else if (value > steps[here[3]][1]) here[3] = i;
+  }
+  const kept = new Set([...seen.values()].flat());
+  return steps.filter((_, i) => kept.has(i));
 }
 
 // The outline of the gap, from where both are known.
