@@ -314,13 +314,16 @@ class ProcessPool:
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
                 task.cancelled.set()
-                with contextlib.suppress(Exception):
-                    await running
+                await asyncio.wait([running])  # unlike `await running`, it raises nothing that would hold this frame
+                running.exception()  # which is of no use to anybody
                 raise
             except WorkerDied:
                 self.deaths += 1
                 raise
             finally:
+                del (
+                    running
+                )  # it holds what was raised, which holds this frame: the task would stay until cycles are collected
                 self._free.append(slot)
                 self._free.sort(key=self._slots.index, reverse=True)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import json
 import os
 import signal
@@ -11,6 +13,7 @@ import struct
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
@@ -251,6 +254,44 @@ def test_a_caller_that_gives_up_takes_its_task_along() -> None:
         assert (await made.do(Task(header, (THREE,)))).header["status"] == "optimal"
 
     run(work)
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_a_task_whose_worker_dies_is_let_go_of_at_once(
+    is_given_up: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In a cycle, a request's body would stay until the collector looks, which it rarely does."""
+
+    def die(_: Slot, task: Task) -> Reply:
+        assert not is_given_up or task.cancelled.wait(5)
+        raise WorkerDied("killed by signal 9")
+
+    monkeypatch.setattr(Slot, "do", die)
+
+    async def left(made: ProcessPool) -> weakref.ref[threading.Event]:
+        task = read()
+        waiting = asyncio.create_task(made.do(task))
+        await asyncio.sleep(0)
+        if is_given_up:
+            waiting.cancel()
+        with contextlib.suppress(WorkerDied, asyncio.CancelledError):
+            await waiting
+        del waiting  # it holds what was raised, which holds this frame
+        return weakref.ref(task.cancelled)
+
+    async def work(made: ProcessPool) -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            found, end = await left(made), time.monotonic() + 5
+            while found() is not None:  # the thread lets go of it a moment later
+                assert time.monotonic() < end
+                await asyncio.sleep(0.01)
+        finally:
+            gc.enable()
+
+    run(work)
+    assert not caplog.records
 
 
 def test_no_more_tasks_run_at_once_than_there_are_workers() -> None:
