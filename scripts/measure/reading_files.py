@@ -274,5 +274,11 @@ FILES: dict[tuple[str, str], Make] = {
         '{"format":"memplan/1","name":"\U0001f600'.encode(), lambda i: b"aaaaaaaaaa", b'"}', b""
     ),
     **{("onnx", name): make for name, make in ONNX.items()},
+    ("minimalloc", "solutions: every row fixes its buffer"): rows(
+        b"id,lower,upper,size,offset\n", lambda i: b"b%d,%d,%d,64,%d" % (i, i, i + 2, i % 2 * 64), b"\n", b"\n"
+    ),
+    ("minimalloc", "a window in each row"): rows(
+        b"id,lower,upper,size,gaps\n", lambda i: b"b%d,%d,%d,64,%d-%d@0:16" % (i, i, i + 9, i + 1, i + 3), b"\n", b"\n"
+    ),
     ("graph", "views alone"): lambda size: _graph(size // 105).replace(b'"compute"', b'"view"'),
 }
