@@ -12,13 +12,21 @@ import typer
 
 from .app import app
 from .exit_codes import ExitCode
+from .terminal.standard_output import one_way_out
 from .terminal.text import say, tolerate_narrow_encodings, visible
 
 
 def invoke(arguments: Sequence[str], begun: float | None = None) -> int:
     """Run one command. Usage errors are bad input like any other. Time limits count from `begun` (on time.monotonic(); default: now)."""
-    begun = time.monotonic() if begun is None else begun
     tolerate_narrow_encodings()
+    try:
+        with one_way_out():
+            return _invoke(arguments, time.monotonic() if begun is None else begun)
+    except typer.Exit as ended:
+        return ended.exit_code
+
+
+def _invoke(arguments: Sequence[str], begun: float) -> int:
     called = command_called(arguments[0] if arguments else "")
     try:
         # without any argument, show the help

@@ -15,7 +15,6 @@ from planner.model.errors import BadInput, Code, Finding
 
 from ..exit_codes import ExitCode
 
-STANDARD_OUTPUT = "-"
 _FILES = frozenset({".json", ".jsonl", ".csv", ".svg", ".png", ".pdf", ".html", ".h", ".tflite", ".onnx"})
 """Endings that no folder is given on purpose."""
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from planner.planning.options.options import bad_option
 
-from .output_file import STANDARD_OUTPUT, OutputFile
+from .output_file import OutputFile
+from .standard_output import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from planner.drawing import Sheet

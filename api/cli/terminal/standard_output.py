@@ -6,14 +6,17 @@ import json
 import os
 import select
 import sys
-from collections.abc import Mapping
-from typing import BinaryIO
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, BinaryIO, TextIO, cast
 
 import typer
 
 from ..exit_codes import ExitCode
-from .output_file import STANDARD_OUTPUT
 from .text import is_terminal, say, visible
+
+STANDARD_OUTPUT = "-"
+"""The name of it where a file is named."""
 
 
 def prints_json(out: str | None = None, *, as_json: bool, nothing_else: bool = True) -> bool:
@@ -76,6 +79,30 @@ def write_out(data: bytes) -> None:
         _forget()
         say(f"error: cannot write to the standard output: {(error.strerror or str(error)).lower()}")
         raise typer.Exit(ExitCode.BAD_INPUT) from error
+
+
+class Printed:
+    """The standard output for those that print text themselves, rich and typer: what they print goes through `write_out`, and ends as it does."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        write_out(text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace"))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def one_way_out() -> Iterator[None]:
+    """In the block, everything printed goes through `write_out`."""
+    if sys.stdout is None:
+        yield
+        return
+    with redirect_stdout(cast(TextIO, Printed(sys.stdout))):
+        yield
 
 
 def _write_all(stream: BinaryIO, data: memoryview) -> None:

@@ -292,6 +292,12 @@ def test_a_plain_plan_in_a_pipe_imports_nothing_that_takes_long(problem: str) ->
     assert {word for word in imported if word.startswith("threads:")} <= {"threads:1"}, "numpy's would spin"
 
 
+def test_help_is_printed_without_the_planner() -> None:
+    done = run("--help", command=(sys.executable, "-c", LISTS_ITS_MODULES))
+    assert b"Plan memory ahead of time" in done.stdout
+    assert not {"planner", "solvers", "numpy", "rich"} & set(done.stderr.decode().split())
+
+
 def test_the_time_limit_counts_from_the_call(problem: str) -> None:
     late = (
         "import sys, time\nfrom api.cli.invocation import invoke\nsys.exit(invoke(sys.argv[1:], time.monotonic() - 9))"

@@ -12,10 +12,10 @@ from planner.model.problem import Problem
 from planner.planning.options.options import bad_option
 from planner.reporting.lost import lost
 
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
 from ...terminal.text import say_warnings
 
 

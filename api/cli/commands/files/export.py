@@ -12,10 +12,10 @@ from planner.formats import read_problem
 from planner.formats.tables.endings import require_ending
 
 from ...arguments import blaming
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
 
 ModelFormat = Literal["lp", "mps", "cpsat"]
 ENDINGS: dict[str, ModelFormat] = {".lp": "lp", ".mps": "mps", ".pbtxt": "cpsat"}

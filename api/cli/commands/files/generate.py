@@ -13,9 +13,9 @@ from planner.generate import Request, generate_shaped
 from planner.generate.kinds import check_kind
 from planner.planning.options.capacity import quoted
 
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
 from ...terminal.text import say_warnings
 
 

@@ -9,11 +9,11 @@ from planner.formats.tables.plans import plan_format
 from planner.planning.options.preference import Preference, Stability
 
 from ...exit_codes import ExitCode
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
-from ...terminal.standard_output import say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
 from ...terminal.text import say, visible
 
 

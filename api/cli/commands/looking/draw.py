@@ -18,12 +18,11 @@ from planner.planning.options.preference import Preference, Stability
 from planner.verifying.findings import AnswerFinding
 
 from ...exit_codes import ExitCode
-from ...terminal.output_file import STANDARD_OUTPUT
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice
-from ...terminal.standard_output import say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
 from ...terminal.text import counted_wrong, say, visible
 
 SHOWN = {"profile": "bytes in use over time", "convergence": "value and bound while it was planned"}

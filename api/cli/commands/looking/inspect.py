@@ -26,11 +26,11 @@ from planner.reporting.report import memory_report
 from planner.verifying.findings import VerifyFinding
 
 from ...exit_codes import ExitCode
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, read_frontier_file, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, say_written, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, print_document, say_written, write_out
 from ...terminal.text import counted_wrong, is_terminal, say, say_warnings, visible
 
 

@@ -19,10 +19,10 @@ from solvers.model.errors import StopReason
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile, make_folder
+from ...terminal.output_file import OutputFile, make_folder
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json, say_written
+from ...terminal.standard_output import STANDARD_OUTPUT, print_document, prints_json, say_written
 from ...terminal.tables.frontier import point_text, print_frontier
 from ...terminal.text import is_terminal, say, say_warnings, visible
 

@@ -24,11 +24,11 @@ from solvers.model.registry import SolverKind, entry_of
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.progress.planning import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json, write_out
+from ...terminal.standard_output import STANDARD_OUTPUT, print_document, prints_json, write_out
 from ...terminal.text import is_terminal, say, say_warnings, visible
 
 EXIT_CODES = {

@@ -15,11 +15,11 @@ from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, require_right
 
 from ...exit_codes import ExitCode
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile
+from ...terminal.output_file import OutputFile
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json, say_written
+from ...terminal.standard_output import STANDARD_OUTPUT, print_document, prints_json, say_written
 from ...terminal.text import is_terminal, say_warnings
 
 DRAWN = "the option --plot draws what the plan takes"

@@ -21,11 +21,11 @@ from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import STANDARD_OUTPUT, OutputFile, make_folder
+from ...terminal.output_file import OutputFile, make_folder
 from ...terminal.picture_file import PictureFile
 from ...terminal.reading import read_bytes, shown_name
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_document, prints_json, say_written
+from ...terminal.standard_output import STANDARD_OUTPUT, print_document, prints_json, say_written
 from ...terminal.text import is_terminal, say_warnings
 
 DRAWN = "the option --plot draws it"
