@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from math import lcm
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ..facts.colocation import groups
 from ..facts.constants import spell_out_constants
 from ..facts.digest import PRICED
 from ..facts.intervals import merged
 from ..model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
+
+T = TypeVar("T")
 
 WORDS: dict[type, dict[str, str]] = {
     Problem: {
@@ -53,6 +55,12 @@ WORDS: dict[type, dict[str, str]] = {
 def lost(before: Problem, after: Problem) -> tuple[str, ...]:
     """Return the kinds of things in which `after` says something else than `before`."""
     first, second = (_normal(spell_out_constants(each)) for each in (before, after))
+    second = replace(
+        second,
+        name=first.name and second.name,  # one that the format needs is no loss
+        pools=_in_order_of(first.pools, second.pools, attrgetter("name")),
+        buffers=_in_order_of(first.buffers, second.buffers, attrgetter("id")),
+    )
     own = _differing(Problem, [(first, second)], apart=("buffers", "pools", "constraints", "lifetimes"))
     return tuple(
         dict.fromkeys((*own, *_of_pools(first, second), *_of_buffers(first, second), *_of_rules(first, second)))
@@ -69,14 +77,13 @@ def _differing(kind: type, pairs: Collection[tuple[Any, Any]], apart: Collection
 
 
 def _normal(problem: Problem) -> Problem:
-    """Return the problem with ids as text, and one spelling of all that can be said in several ways."""
-    place = {p: k for k, p in enumerate(_by_rank(problem))}
+    """Return the problem with ids as text, and one spelling of all that can be said in several ways. Pools come by rank."""
     return replace(
         problem,
         buffers=tuple(_normal_buffer(buffer) for buffer in problem.buffers),
         pools=tuple(
-            replace(pool, base=pool.base or 0, reserved=merged(pool.reserved), rank=place[p])
-            for p, pool in enumerate(problem.pools)
+            replace(pool, base=pool.base or 0, reserved=merged(pool.reserved), rank=rank)
+            for rank, pool in enumerate(sorted(problem.pools, key=attrgetter("rank")))
         ),
         constraints=_normal_rules(problem),
         steps=tuple(problem.steps),
@@ -125,8 +132,12 @@ def _unordered(found: Iterable[Iterable[BufferId]]) -> tuple[Any, ...]:
     return tuple(sorted({tuple(sorted({str(id_) for id_ in each})) for each in found}))
 
 
-def _by_rank(problem: Problem) -> list[int]:
-    return sorted(range(len(problem.pools)), key=lambda p: problem.pools[p].rank)
+def _in_order_of(first: Sequence[T], second: Sequence[T], name: Callable[[T], object]) -> tuple[T, ...]:
+    """Return the second ones in the order of the first, by name; in their own if names have changed."""
+    known = {name(each): each for each in second}
+    if not len(first) == len(second) == len(known) or not all(name(each) in known for each in first):
+        return tuple(second)
+    return tuple(known[name(each)] for each in first)
 
 
 def _of_pools(first: Problem, second: Problem) -> Iterator[str]:
@@ -140,7 +151,7 @@ def _of_buffers(first: Problem, second: Problem) -> Iterator[str]:
     if len(first.buffers) != len(second.buffers):
         yield "some of the buffers"
         return
-    pairs = _paired(first.buffers, second.buffers)
+    pairs = [*zip(first.buffers, second.buffers, strict=True)]
     if sorted(str(a.id) for a in first.buffers) != sorted(str(b.id) for b in second.buffers):
         yield "ids"
     yield from _differing(Buffer, pairs, apart=("id", "live", "alignment", "pools", "hint"))
@@ -158,18 +169,10 @@ def _of_buffers(first: Problem, second: Problem) -> Iterator[str]:
             yield "memories in which buffers may be"
 
 
-def _paired(first: Sequence[Buffer], second: Sequence[Buffer]) -> list[tuple[Buffer, Buffer]]:
-    """Return the buffers by id, whatever their order; in order if ids have changed."""
-    known = {buffer.id: buffer for buffer in second}
-    if len(known) < len(second) or not all(buffer.id in known for buffer in first):
-        return [*zip(first, second, strict=True)]
-    return [(buffer, known[buffer.id]) for buffer in first]
-
-
 def _homes(problem: Problem) -> Callable[[Buffer], list[tuple[int, int]]]:
     """Return a function from a buffer to its memories in order of preference, each with the alignment that it has there."""
     number = {pool.name: p for p, pool in enumerate(problem.pools)}
-    by_rank = _by_rank(problem)
+    by_rank = sorted(range(len(problem.pools)), key=lambda p: problem.pools[p].rank)
 
     def homes(buffer: Buffer) -> list[tuple[int, int]]:
         open_to = by_rank if buffer.pools is None else [number[name] for name in buffer.pools]

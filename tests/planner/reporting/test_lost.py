@@ -35,6 +35,7 @@ from solvers.model.instance import Term
 from tests.small.strategies import effort, problems
 
 A, B = Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))
+SLOW_FIRST = (Pool("slow", 4096, rank=1), Pool("fast", 256))
 
 
 def back(problem: Problem, name: str) -> Problem:
@@ -111,12 +112,23 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
         (Problem((A, B), steps=((0, "load"),)), "columns", ("names of steps",)),
         (Problem((A, B)), "usmp", ("lifetimes beyond which buffers meet",)),
         (Problem((A, B), (Pool("default", speed=Speed(1, 1, 1)),)), "dsa", ("speeds of memories",)),
+        (Problem((A, replace(B, pools=("fast", "slow"))), SLOW_FIRST), "dsa", ()),
+        (Problem((A, replace(B, pools=("slow",))), SLOW_FIRST), "dsa", ()),
     ],
 )
 def test_what_is_lost_is_named(problem: Problem, name: str, words: tuple[str, ...]) -> None:
     problem = replace(problem, lifetimes=Lifetimes.HALF_OPEN)
-    found = [each for each in lost(problem, back(problem, name)) if each != "name" or "name" in words]
-    assert tuple(found) == words
+    assert lost(problem, back(problem, name)) == words
+
+
+def test_the_order_of_memories_is_their_rank_wherever_they_stand() -> None:
+    problem = Problem((A, replace(B, pools=("fast", "slow"))), SLOW_FIRST)
+    slow, fast = SLOW_FIRST
+    assert lost(problem, replace(problem, pools=(fast, slow), buffers=problem.buffers[::-1])) == ()
+    swapped = (replace(slow, rank=0), replace(fast, rank=1))
+    assert lost(problem, replace(problem, pools=swapped)) == ("order of memories", "memories in which buffers may be")
+    resized = (replace(slow, size=1), fast)
+    assert lost(problem, replace(problem, pools=resized[::-1])) == ("sizes of memories",)
 
 
 OTHERS: dict[type, dict[str, object]] = {
