@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadInput, Code, Finding
+from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadAnswer, BadInput, Code, Finding
 
 Place: TypeAlias = tuple[str | int, ...]
 """The path from the root of the document to a value: keys and list positions."""
@@ -112,3 +112,8 @@ class Report:
 def bad_input(code: Code, place: Iterable[str | int], message: str) -> BadInput:
     """Return BadInput with one finding, after which looking further is pointless."""
     return BadInput(Finding(code, pointer(tuple(place)), message))
+
+
+def bad_answer(code: Code, place: Iterable[str | int], message: str) -> BadAnswer:
+    """Return the same about an answer that was given beside its problem."""
+    return BadAnswer(Finding(code, pointer(tuple(place)), message))

@@ -11,7 +11,7 @@ from solvers.model.instance import Term
 from ..facts.intervals import merged
 from ..facts.variants import as_chosen
 from ..model.deadline import in_time, look
-from ..model.errors import BadInput, Code, Finding, echo
+from ..model.errors import BadAnswer, Code, Finding, echo
 from ..model.plan import Placement, Plan, PlanStatus, PoolUse
 from ..model.problem import (
     Buffer,
@@ -243,9 +243,9 @@ def _places(problem: Problem, plan: Plan) -> dict[BufferId, Placement]:
     return {place.id: place for place in plan.placements}
 
 
-def _of_another(number: int, field: str, what: str) -> BadInput:
+def _of_another(number: int, field: str, what: str) -> BadAnswer:
     code = Code.UNKNOWN_BUFFER if field == "id" else Code.UNKNOWN_POOL
-    return BadInput(Finding(code, f"/placements/{number}/{field}", f"{what} is not in the problem"))
+    return BadAnswer(Finding(code, f"/placements/{number}/{field}", f"{what} is not in the problem"))
 
 
 def _axis(problem: Problem, places: dict[BufferId, Placement]) -> TimeAxis:

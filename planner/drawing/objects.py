@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..model.errors import BadInput, Code, Finding, echo
+from ..model.errors import BadAnswer, Code, Finding, echo
 from ..model.plan import Objective, Placement, Plan, PoolUse
 from ..model.problem import Problem
 from ..model.storage import Sharing
@@ -57,5 +57,5 @@ def _stacked(problem: Problem, sharing: Sharing, begin: Mapping[int, int], ends:
     )
 
 
-def _of_another(pointer: str, code: Code, what: str) -> BadInput:
-    return BadInput(Finding(code, pointer, f"{what} is not in the problem, or not in the sharing"))
+def _of_another(pointer: str, code: Code, what: str) -> BadAnswer:
+    return BadAnswer(Finding(code, pointer, f"{what} is not in the problem, or not in the sharing"))

@@ -83,6 +83,10 @@ class BadInput(PlannerError):
     """The given problem, plan or option is wrong in itself."""
 
 
+class BadAnswer(BadInput):
+    """A plan, or another answer, is wrong beside its problem. Places are in the answer; those of any other BadInput about the two are in the problem."""
+
+
 class CannotSolve(PlannerError):
     """The requested solver does not exist, is not installed, or does not support this problem."""
 

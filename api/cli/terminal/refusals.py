@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from planner.model.deadline import OutOfTime, time_limit
-from planner.model.errors import MAX_FINDINGS, Code, Finding, NoPlan, PlannerError, PlanWithheld
+from planner.model.errors import MAX_FINDINGS, BadAnswer, Code, Finding, NoPlan, PlannerError, PlanWithheld
 
 from ..exit_codes import ExitCode
 from .standard_output import print_json
@@ -30,13 +30,18 @@ class BadFile(PlannerError):
 
 
 @contextmanager
-def refusing(source: str | None, *, as_json: bool) -> Iterator[None]:
-    """Report a PlannerError from the block as being about `source`, and exit with 2; with another code if the input is not at fault."""
+def refusing(source: str | None, *, as_json: bool, answer: str | None = None) -> Iterator[None]:
+    """Report a PlannerError from the block as being about `source`, and exit with 2; with another code if the input is not at fault.
+
+    `answer`: the file of the plan that the block holds against the problem in `source`.
+    """
     try:
         yield
     except PlannerError as error:
         if isinstance(error, BadFile):
             source = error.file if as_json else f"{error.option}: {error.file}"
+        elif answer is not None and isinstance(error, BadAnswer):
+            source = answer
         report(error.findings, error.more, source, as_json=as_json)
         raise typer.Exit(_exit_code(error)) from None
 

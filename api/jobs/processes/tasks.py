@@ -33,7 +33,7 @@ from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.endpoints import ENDPOINTS, PLANS
 from ..requests.options import from_body, from_record, options_of, placed
 from ..requests.posted_problem import Understood, read, separate, understand
-from ..requests.problem_and_plan import Both, below, problem_and_plan
+from ..requests.problem_and_plan import Both, below_its_part, problem_and_plan
 
 if TYPE_CHECKING:
     from planner.formats.answers.opened import Opened
@@ -179,7 +179,7 @@ def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Lin
     try:
         return {}, opened.written(header["as"])
     except PlannerError as error:
-        raise below("plan", error) from None
+        raise below_its_part(error) from None
 
 
 def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _: Line) -> Answer:
@@ -216,7 +216,7 @@ def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Li
     try:
         return {}, write_answer(row, opened)
     except PlannerError as error:
-        raise error if error.findings[0].code is Code.INVALID_OPTION else below("plan", error) from None
+        raise error if error.findings[0].code is Code.INVALID_OPTION else below_its_part(error) from None
 
 
 def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
@@ -226,7 +226,7 @@ def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: L
     try:
         return {}, opened.report()
     except PlannerError as error:
-        raise below("plan", error) from None
+        raise below_its_part(error) from None
 
 
 def _require_right(opened: Opened, read_as: str | None = None) -> None:

@@ -13,7 +13,7 @@ from planner.formats.answers.opened import Opened
 from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
 from planner.formats.tables.answers import answer_kind, asked
-from planner.model.errors import BadInput, Code, Finding, PlannerError, echo
+from planner.model.errors import BadAnswer, BadInput, Code, Finding, PlannerError, echo
 from planner.planning.options.options import Options
 
 from ...settings import Settings
@@ -139,6 +139,12 @@ class _Form:
 
     def _end(self) -> None:
         self.has_ended = True
+
+
+def below_its_part(error: PlannerError) -> PlannerError:
+    """Return the same error about the problem or, beside it, the plan."""
+    is_of_the_problem = isinstance(error, BadInput) and not isinstance(error, BadAnswer)
+    return below("problem" if is_of_the_problem else "plan", error)
 
 
 def below(name: str, error: PlannerError) -> PlannerError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...facts.variants import most_buffers
 from ...model.deadline import in_time
-from ...model.errors import BadInput, Code, Finding
+from ...model.errors import BadAnswer, Code, Finding
 from ...model.plan import Plan
 from ...model.problem import Problem, measures_bytes
 from ..demand import DRAWING
@@ -49,7 +49,7 @@ def convergence(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
     best: Steps = [(point.seconds, point.value) for point in plan.run.trace if point.value is not None]
     bound: Steps = [(point.seconds, point.bound) for point in plan.run.trace if point.bound is not None]
     if not best and not bound:
-        raise BadInput(Finding(Code.MISSING_FIELD, "/run/trace", "the plan does not record how it was found"))
+        raise BadAnswer(Finding(Code.MISSING_FIELD, "/run/trace", "the plan does not record how it was found"))
     field = _field(sheet, best, bound, max(plan.run.seconds, *(at for at, _ in (*best, *bound)), 1e-3))
     best, bound = _thinned(best, field), _thinned(bound, field)
     parts = [*_grid(field, in_bytes=measures_bytes(problem))]

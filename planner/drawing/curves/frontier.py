@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...model.errors import BadInput, Code, Finding
+from ...model.errors import BadAnswer, Code, Finding
 from ...model.plan import Frontier
 from ...model.problem import Problem, measures_bytes
 from ..frame import STANDARD, Sheet
@@ -22,7 +22,7 @@ def frontier_curve(problem: Problem, frontier: Frontier, sheet: Sheet = STANDARD
         if plan.choice is not None and plan.objective.value is not None
     ]
     if not spots:
-        raise BadInput(Finding(Code.MISSING_FIELD, "/points", "the frontier has no points"))
+        raise BadAnswer(Finding(Code.MISSING_FIELD, "/points", "the frontier has no points"))
     drawn = (
         Curve("plans", [(spot.cost, float(spot.memory)) for spot in spots], steps=True, dots=True),
         Curve("proven: no plan of that cost needs less", _floor(spots, frontier.within), steps=True, dashed=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.errors import BadInput, Code, Finding
+from ...model.errors import BadAnswer, Code, Finding
 from ...planning.shapes import Mode, ShapesPlan
 from ..frame import STANDARD, Sheet
 from ..ticks import address_labels, number_labels
@@ -22,7 +22,7 @@ def shapes_curve(name: str | None, plans: Sequence[ShapesPlan], sheet: Sheet = S
     rows = plans[0].rows
     symbols = [key for key in plans[0].symbols if len({row.values[key] for row in rows}) > 1]
     if not symbols:
-        raise BadInput(Finding(Code.INVALID_OPTION, "/options/at", "a curve takes shapes in which a symbol changes"))
+        raise BadAnswer(Finding(Code.INVALID_OPTION, "/options/at", "a curve takes shapes in which a symbol changes"))
     along = symbols[0]
     others = {tuple(v for k, v in row.values.items() if k != along) for row in rows}
     best = Curve(

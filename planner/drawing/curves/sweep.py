@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from solvers.model.instance import Term
 from solvers.model.linear_terms import is_counted_in_bytes
 
-from ...model.errors import BadInput, Code, Finding
+from ...model.errors import BadAnswer, Code, Finding
 from ...planning.sweeping import Sweep, SweepPoint
 from ..frame import STANDARD, Sheet
 from ..ticks import address_labels, exact_bytes, number_labels
@@ -24,7 +24,7 @@ def sweep_curve(sweep: Sweep, sheet: Sheet = STANDARD) -> bytes:
     rows = _rows(sweep.points, pool)
     if len(rows) > MOST_CURVES:
         text = f"there are {len(rows)} combinations of the other pools' sizes, and room for {MOST_CURVES} curves"
-        raise BadInput(Finding(Code.INVALID_OPTION, "/options/capacity", text))
+        raise BadAnswer(Finding(Code.INVALID_OPTION, "/options/capacity", text))
     fields = [_axes(sweep, rows, title, figure, in_bytes=in_bytes) for title, figure, in_bytes in _figures(sweep)]
     title = f"{sweep.name or 'A problem'}: what the size of {pool} buys"
     return curves(title, _line(sweep, pool), fields, address_labels, sheet, in_bytes=True)

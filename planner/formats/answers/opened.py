@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from ...checks.report import bad_input
+from ...checks.report import bad_answer
 from ...drawing import (
     STANDARD,
     MemoryMap,
@@ -22,7 +22,7 @@ from ...drawing import (
 )
 from ...drawing.objects import objects_map
 from ...graph.verify import CheckedArenas, check_arenas
-from ...model.errors import MAX_FINDINGS, BadInput, Code, Finding
+from ...model.errors import MAX_FINDINGS, BadAnswer, Code, Finding
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...planning.options.capacity import with_capacity
@@ -108,13 +108,13 @@ class Opened(ABC):
 
     def report(self) -> bytes:
         """Return what it does with memory as JSON; of what is wrong the figures would be wrong, too. Raises BadInput if there is none."""
-        raise bad_input(Code.UNSUPPORTED, (), "there are reports of plans, sharings and frontiers")
+        raise bad_answer(Code.UNSUPPORTED, (), "there are reports of plans, sharings and frontiers")
 
     @property
     def drawn(self) -> MemoryMap:
         """Return its memory map. Raises BadInput if there is none."""
         text = "there are memory maps of plans and sharings; other answers are drawn as svg, and csv has their figures"
-        raise bad_input(Code.UNSUPPORTED, (), text)
+        raise bad_answer(Code.UNSUPPORTED, (), text)
 
     def written(self, form: str, sheet: Sheet = STANDARD) -> bytes:
         """Return it in one of the forms of the table of answers. What is wrong is drawn, but has no table. Raises BadInput."""
@@ -124,7 +124,7 @@ class Opened(ABC):
             return self.picture(sheet)
         if self.findings:
             wrong = (Finding(Code.INVALID_VALUE, "", each.message) for each in self.findings[:MAX_FINDINGS])
-            raise BadInput(*wrong, more=max(len(self.findings) - MAX_FINDINGS, 0))
+            raise BadAnswer(*wrong, more=max(len(self.findings) - MAX_FINDINGS, 0))
         return self.figures()
 
 
@@ -272,7 +272,7 @@ class OpenedSweep(Opened):
 
     def picture(self, sheet: Sheet) -> bytes:
         if not self.sweep.points or not self.sweep.points[0].capacity:
-            raise bad_input(Code.MISSING_FIELD, ("points",), "the sweep has no points, or no sizes")
+            raise bad_answer(Code.MISSING_FIELD, ("points",), "the sweep has no points, or no sizes")
         return sweep_curve(self.sweep, sheet)
 
     def figures(self) -> bytes:
@@ -328,7 +328,7 @@ class OpenedNested(Opened):
         from .. import read_program
 
         if self.asked.format != "graph":
-            raise bad_input(Code.UNSUPPORTED, (), "only programs have functions with arenas of their own")
+            raise bad_answer(Code.UNSUPPORTED, (), "only programs have functions with arenas of their own")
         self.file, self.answer = read_program(self.asked.source), read_nested(data)
 
     @cached_property
@@ -358,7 +358,7 @@ class OpenedNested(Opened):
 
 def _require_plan(status: PlanStatus) -> None:
     if not status.has_plan:
-        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {status.value}")
+        raise bad_answer(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {status.value}")
 
 
 def _notes_on(plans: Iterable[Plan]) -> Sequence[str]:

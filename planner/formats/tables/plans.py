@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...checks.report import bad_input, quoted
+from ...checks.report import bad_answer, bad_input, quoted
 from ...model.errors import BadInput, Code
 from .endings import of_ending
 from .format import BYTES, CSV, JSON, TEXT, found
@@ -45,7 +45,7 @@ class PlanFormat(NamedTuple):
         """Return the plan in this format. Raises BadInput for what it cannot express: only memplan's own can lack addresses."""
         if self.name != USUAL and not plan.status.has_plan:
             text = f"there is nothing to write: the plan is {plan.status.value}"
-            raise bad_input(Code.NO_PLAN_FOUND, ("status",), text)
+            raise bad_answer(Code.NO_PLAN_FOUND, ("status",), text)
         written: bytes = found(self.writer)(problem, plan, source, **self.arguments)
         return written
 

@@ -217,3 +217,27 @@ def test_allowed_choices_are_listed_in_plain_words(arguments: list[str], tmp_pat
     assert arguments[1] in errors
     assert "Value error" not in errors
     assert "nput should" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "place"),
+    [
+        (["draw", "--what", "profile", "-o", "x.svg"], "problem.json", "/buffers"),
+        (["draw", "--what", "convergence", "-o", "x.svg"], "plan.json", "/run/trace"),
+        (["write", "-o", "x.trace"], "problem.json", "/buffers"),
+        (["draw", "-o", "x.svg", "--compare", "other.json"], "other.json", "/placements/0/id"),
+    ],
+)
+def test_what_is_wrong_with_a_problem_and_its_plan_names_the_file_that_it_is_in(
+    arguments: list[str], file: str, place: str, tmp_path: Path, capfdbinary: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, b'{"format": "memplan/1", "buffers": [{"id": "a", "size": 8}]}')
+    assert invoke(["plan", "problem.json", "-o", "plan.json", "-q"]) == 0
+    plan = json.loads(Path("plan.json").read_bytes())
+    plan["run"]["trace"] = []
+    Path("plan.json").write_text(json.dumps(plan), "utf-8")
+    plan["placements"][0]["id"] = "b"
+    Path("other.json").write_text(json.dumps(plan), "utf-8")
+    assert invoke([arguments[0], "problem.json", "plan.json", *arguments[1:]]) == 2
+    assert capfdbinary.readouterr()[1].decode().startswith(f"error: {file}: {place}: ")

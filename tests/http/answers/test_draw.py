@@ -128,6 +128,12 @@ def test_a_plan_of_another_problem_is_refused_with_the_place(service: Served) ->
     assert (found["code"], found["errors"][0]["pointer"]) == ("unknown_buffer", "/plan/placements/1/id")
 
 
+def test_what_a_table_lacks_in_the_problem_is_refused_with_the_place_there(service: Served) -> None:
+    given = both(service, {"format": "memplan/1", "buffers": [{"id": "a", "size": 8}]})
+    found = refusal(service.client.post("/v1/write?as=chrome-trace", content=json.dumps(given), headers=JSON))
+    assert (found["code"], found["errors"][0]["pointer"]) == ("lifetimes_missing", "/problem/buffers")
+
+
 def test_a_job_without_a_plan_has_no_drawing(service: Served) -> None:
     for path in ("/v1/jobs/0/drawing", "/v1/jobs/0/problem", "/v1/jobs/%3Cb%3E/drawing"):
         assert refusal(service.client.get(path))["code"] == "not_found"

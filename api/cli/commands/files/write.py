@@ -40,6 +40,7 @@ def run(
     with refusing(shown_name(plan_file), as_json=False):
         data = read_bytes(plan_file)
         opened = answer_kind(data).open(asked, data, beside(plan_file))
+    with refusing(shown_name(problem_file), as_json=False, answer=shown_name(plan_file)):
         for finding in opened.findings:
             say(f"error: {visible(finding.message)} [{finding.kind}]")
         if opened.findings:

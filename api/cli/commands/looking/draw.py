@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
@@ -70,13 +71,15 @@ def run(
             raise bad_option("what" if request.what != "map" else "compare" if request.other_file else "out", text)
         if not is_plan:
             answer = kind.open(asked, data[0], beside(request.plan_file))
+    if not is_plan:
+        with _beside(request, request.plan_file):
             findings = answer.findings
             _write(answer.picture(out.sheet(request.sheet)), request, out)
-            if findings:
-                _say_what_is_wrong(request.plan_file, kind.title, findings, marked=answer.marks_faults)
-            return ExitCode.FINDINGS if findings else ExitCode.OK
-    plans = [_checked(asked, file, each) for file, each in zip(request.plan_files, data, strict=True)]
-    with refusing(shown_name(request.plan_file), as_json=False):
+        if findings:
+            _say_what_is_wrong(request.plan_file, kind.title, findings, marked=answer.marks_faults)
+        return ExitCode.FINDINGS if findings else ExitCode.OK
+    plans = [_checked(asked, request, file, each) for file, each in zip(request.plan_files, data, strict=True)]
+    with _beside(request, request.plan_file):
         if out.is_page:
             out.file.write(_page(asked.problem, plans, request.what, request.sheet))
             say_written(request.out)
@@ -104,6 +107,11 @@ def _read(file: str) -> bytes:
         return read_bytes(file)
 
 
+def _beside(request: Request, plan_file: str) -> AbstractContextManager[None]:
+    """Refuse what is wrong with the problem or, beside it, with that plan."""
+    return refusing(shown_name(request.problem_file), as_json=False, answer=shown_name(plan_file))
+
+
 def _write(picture: bytes, request: Request, out: PictureFile) -> None:
     if request.out == STANDARD_OUTPUT:
         write_out(picture)
@@ -122,10 +130,11 @@ class Checked(NamedTuple):
     drawn: MemoryMap
 
 
-def _checked(asked: Asked, file: str, data: bytes) -> Checked:
+def _checked(asked: Asked, request: Request, file: str, data: bytes) -> Checked:
     """Read, verify and draw a plan."""
     with refusing(shown_name(file), as_json=False):
         opened = OpenedPlan(asked, data)
+    with _beside(request, file):
         return Checked(file, data, opened.plan, opened.findings, opened.drawn)
 
 

@@ -70,7 +70,7 @@ def run(
         kind = answer_kind(data)
         opened = kind.open(asked, data, beside(plan_file))
     _require_view(opened, shown)
-    with refusing(None, as_json=as_json):
+    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
         findings = opened.findings
     if findings:
         wrong = f"{counted_wrong(len(findings))} with it"
@@ -79,7 +79,7 @@ def run(
         if (told := advice_on(opened)) is not None:
             say(f"  {visible(told)}")
         return ExitCode.FINDINGS
-    with refusing(shown_name(plan_file), as_json=as_json):
+    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
         _show(opened, shown)
     return ExitCode.OK
 

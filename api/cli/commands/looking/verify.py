@@ -44,6 +44,7 @@ def run(
         if proof is not None and kind.name != USUAL:
             raise typer.BadParameter(f"there are proofs of plans, and this is a {kind.title}", param_hint="--proof")
         opened = kind.open(asked, data, beside(plan_file))
+    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
         advice = advice_on(opened) if opened.findings else None
         verdict = Verdict(counted(*opened.checked), opened.findings, opened.notes, advice)
         if proof is not None:

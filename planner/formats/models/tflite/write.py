@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ....checks.report import bad_input, quoted
+from ....checks.report import bad_answer, bad_input, quoted
 from ....model.errors import Code
 from ....model.plan import Plan
 from ....model.problem import BufferId, Problem
@@ -42,7 +42,7 @@ def write_into(_problem: Problem, plan: Plan, source: bytes) -> bytes:
 def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
     """Return every tensor of the file with its offset; -1 if TFLite Micro's planner does not place it. Raises BadInput."""
     if not plan.status.has_plan:
-        raise bad_input(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
+        raise bad_answer(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
     placed = {placement.id: (number, placement) for number, placement in enumerate(plan.placements)}
     found: list[tuple[BufferId, int]] = []
     for number, id_ in enumerate(tensor_ids(model)):
@@ -56,13 +56,13 @@ def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
             text = (
                 f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
             )
-            raise bad_input(Code.CONTRADICTION, ("placements", at, "size"), text)
+            raise bad_answer(Code.CONTRADICTION, ("placements", at, "size"), text)
         if placement.offset % ALIGNMENT or placement.offset > MOST:
             text = f"{quoted(id_)} is at {placement.offset}; TFLite Micro takes multiples of {ALIGNMENT} below 2^31"
-            raise bad_input(Code.INVALID_VALUE, ("placements", at, "offset"), text)
+            raise bad_answer(Code.INVALID_VALUE, ("placements", at, "offset"), text)
         found.append((id_, placement.offset))
     if all(offset == UNPLANNED for _, offset in found):
-        raise bad_input(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
+        raise bad_answer(Code.CONTRADICTION, ("placements",), "the plan places none of the model's tensors")
     _require_sound(model, plan)
     return found
 
@@ -78,11 +78,11 @@ def _require_sound(model: Model, plan: Plan) -> None:
     tensors = tuple(each for each in problem.buffers if each.kind != SCRATCH and each.id in needed)
     places = tuple(replace(placed[each.id], pool=ARENA, size=each.size) for each in tensors if each.id in placed)
     if len({placed[place.id].pool for place in places}) > 1:
-        raise bad_input(Code.UNSUPPORTED, ("placements",), "TFLite Micro has one arena, the plan several pools")
+        raise bad_answer(Code.UNSUPPORTED, ("placements",), "TFLite Micro has one arena, the plan several pools")
     for finding in verify(replace(problem, buffers=tensors), replace(plan, placements=places)):
         if finding.kind in _FAULTS:
             text = f"{finding.message}: plan the model with --like tflm"
-            raise bad_input(Code.CONTRADICTION, ("placements",), text)
+            raise bad_answer(Code.CONTRADICTION, ("placements",), text)
 
 
 def scratch_offsets(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
