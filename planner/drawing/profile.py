@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
@@ -38,16 +38,20 @@ class High:
 
 
 def profile(problem: Problem, plan: Plan, sheet: Sheet = STANDARD) -> bytes:
-    """Return the picture. Raises BadInput if no lifetime tells when anything is in use."""
+    """Return the picture. Raises BadInput if there are bytes, and no lifetime tells when any are in use."""
     drawn = memory_map(problem, plan)
+    begin, end = drawn.axis.begin, max(drawn.axis.end, drawn.axis.begin + 1)
     shown = [pool for pool in drawn.pools if pool.profile]
-    if not shown:
-        message = "the problem has no lifetimes, so it is not known what is in use when"
+    if not shown and any(buffer.size and buffer.live is None for buffer in drawn.buffers):
+        message = (
+            "no buffer with bytes has a lifetime, so it is not known what is in use when; give buffers theirs (live)"
+        )
         raise BadInput(Finding(Code.LIFETIMES_MISSING, "/buffers", message))
+    shown = shown or [replace(pool, profile=((begin, 0), (end, 0))) for pool in drawn.pools]
     parts: list[str] = []
     above: float = HEAD + 26
     for pool in shown[:MOST_POOLS]:
-        frame = Frame(sheet, above, HEIGHT, drawn.axis.begin, drawn.axis.end, _top(pool))
+        frame = Frame(sheet, above, HEIGHT, begin, end, _top(pool))
         parts += heading(pool, frame)
         parts += grid(drawn, pool, frame)
         if drawn.why_empty is None or is_dense(pool, sheet):
@@ -116,6 +120,8 @@ def _step(drawn: MemoryMap, high: High) -> str:
 
 def _peak(plan: Plan, drawn: MemoryMap, pool: PoolMap, sheet: Sheet) -> str:
     """Return a line with the peak's step and the buffers live then, the largest first."""
+    if not pool.needed:
+        return "Nothing is in use at any time."
     high = _highs(pool.profile)[0]
     live = sorted(_live(plan, drawn, pool, high.start), key=lambda i: _largest_first(drawn.buffers[i]))
     names = [f"{drawn.label(i)} {short_bytes(drawn.buffers[i].size)}" for i in live[:MOST_BUFFERS]]

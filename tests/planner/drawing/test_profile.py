@@ -72,6 +72,27 @@ def test_a_profile_without_lifetimes_is_refused() -> None:
     assert caught.value.findings[0].code is Code.LIFETIMES_MISSING
 
 
+@pytest.mark.parametrize(
+    "buffers",
+    [
+        (),
+        (Buffer("a", 0, live=((0, 4),)), Buffer("b", 0, live=((2, 6),))),
+        (Buffer("never", 8, live=()),),
+        (Buffer("empty", 0),),
+    ],
+)
+def test_where_nothing_is_ever_in_use_that_is_drawn(buffers: tuple[Buffer, ...]) -> None:
+    problem = Problem(buffers, (Pool("fast"), Pool("slow")))
+    words = texts_of(profile(problem, plan(problem)))
+    assert words.count("Nothing is in use at any time.") == 2
+
+
+def test_lifetimes_of_empty_buffers_do_not_tell_when_bytes_are_in_use() -> None:
+    problem = Problem((Buffer("a", 8), Buffer("empty", 0, live=((0, 2),))))
+    with pytest.raises(BadInput, match="no buffer with bytes has a lifetime"):
+        profile(problem, plan(problem))
+
+
 def test_a_line_that_would_cover_everything_is_left_out() -> None:
     problem = generate("random", Request(3000, 1))
     dense = profile(problem, plan(problem))

@@ -91,8 +91,7 @@ def _demand(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) 
     """Return how much is in use or needed at each time, as a hill; what does not fit has another colour."""
     cells: Cells = np.zeros((rows, columns), dtype=np.int32)
     begin, span = drawn.axis.begin, drawn.axis.right - drawn.axis.begin
-    ends = [time for time, _ in pool.profile[1:]] + [drawn.axis.right]
-    for (time, used), end in zip(pool.profile, ends, strict=True):
+    for (time, used), (end, _) in pairwise((*pool.profile, (drawn.axis.right, 0))):
         x, right = (time - begin) * columns // span, -((begin - end) * columns // span)
         height = -(-used * rows // top)
         hill = cells[rows - height :, x : max(right, x + 1)]
@@ -160,7 +159,7 @@ def _labels(top: int, rows: int, labels: dict[int, str]) -> dict[int, str]:
 def _times(drawn: MemoryMap, columns: int) -> str:
     axis = drawn.axis
     if axis.begin == axis.end:
-        return "no lifetimes: a column each"
+        return "no lifetimes: a column each" if axis.untimed else ""
     line = [" "] * (columns + GUTTER)
     free = 0
     for time in time_ticks(axis.begin, axis.end, max(columns // 14, 2)):

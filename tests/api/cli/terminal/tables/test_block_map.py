@@ -132,3 +132,12 @@ def test_names_have_no_power_over_the_terminal() -> None:
 def test_each_buffer_without_a_lifetime_has_a_column() -> None:
     problem = Problem(buffers=(Buffer("one", 64), Buffer("two", 32)))
     assert "no lifetimes: a column each" in "\n".join(shown(problem, plan(problem)))
+
+
+@pytest.mark.parametrize("buffers", [(), (Buffer("a", 0, live=((0, 4),)),), (Buffer("never", 8, live=()),)])
+def test_where_nothing_is_ever_in_use_the_map_is_empty(buffers: tuple[Buffer, ...]) -> None:
+    problem = Problem(buffers)
+    text = "\n".join(shown(problem, plan(problem)))
+    assert "default   peak" in text
+    assert "█" not in text
+    assert "no lifetimes" not in text
