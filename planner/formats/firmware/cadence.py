@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 from ...checks.report import printable
 from ...reporting.report import MemoryReport, memory_report
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HEADINGS = ("Memory Space", "Base Address", "Memory Size (Bytes)", "Peak Memory Usage (Bytes)")
 LONGEST_NAME = 60
+EMOJI = "\ufe0f"
+"""Makes the sign before an emoji, which is twice as wide."""
 
 
 def cadence_document(problem: Problem, plan: Plan, _source: bytes) -> bytes:
@@ -61,4 +63,9 @@ def _row(cells: Sequence[str], widths: Sequence[int], left: int = 1) -> str:
 
 def _width(text: str) -> int:
     """Return the number of terminal columns."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(0 if _joins(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _joins(c: str) -> bool:
+    """True for what is drawn onto the character before: accents, vowel signs, later parts of a Korean syllable, colours of skin."""
+    return (category(c)[0] == "M" and c != EMOJI) or "\u1160" <= c <= "\u11ff" or "\U0001f3fb" <= c <= "\U0001f3ff"

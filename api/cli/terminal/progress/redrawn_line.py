@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
+from rich.cells import cell_len, set_cell_size
+
 from ..text import can_redraw, columns, say, visible
 from .planning import ERASE_LINE
 
@@ -51,7 +53,7 @@ class RedrawnLine(ABC):
     def _redraw(self) -> None:
         while not self._ended.wait(REDRAWN_SECONDS):
             with self._lock:
-                self._write(ERASE_LINE + self.line()[: columns(sys.stderr) - 1])
+                self._write(ERASE_LINE + first_columns(self.line(), columns(sys.stderr) - 1))
 
     def _write(self, text: str) -> None:
         try:
@@ -59,6 +61,11 @@ class RedrawnLine(ABC):
             sys.stderr.flush()
         except (OSError, ValueError):
             self._ended.set()  # the terminal is gone; the work continues
+
+
+def first_columns(text: str, count: int) -> str:
+    """Return the beginning of the text that takes at most this many columns of a terminal."""
+    return text if cell_len(text) <= count else set_cell_size(text, count)
 
 
 def clock(seconds: float) -> str:

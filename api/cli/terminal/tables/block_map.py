@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -102,7 +103,7 @@ def _demand(drawn: MemoryMap, pool: PoolMap, columns: int, rows: int, top: int) 
 
 
 def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
-    """Return letters by line and column: each buffer's name in the highest whole line of its rectangle, if there is room for enough of it."""
+    """Return names by line and column: each buffer's in the highest whole line of its rectangle, if there is room for enough of it."""
     found: dict[int, tuple[int, int, str]] = {}
     for row in range(len(cells) // 2):
         upper, lower = cells[2 * row], cells[2 * row + 1]
@@ -113,29 +114,33 @@ def _names(drawn: MemoryMap, cells: Cells) -> dict[int, dict[int, str]]:
             if number and number not in found and (shown := _name(drawn, number - 1, end - start)):
                 found[number] = row, start, shown
     said = Counter(shown for _, _, shown in found.values())
-    letters: dict[int, dict[int, str]] = {}
+    names: dict[int, dict[int, str]] = {}
     for row, start, shown in found.values():
         if said[shown] == 1 or "…" not in shown:
-            letters.setdefault(row, {}).update({start + i: letter for i, letter in enumerate(shown)})
-    return letters
+            names.setdefault(row, {})[start] = shown
+    return names
 
 
 def _name(drawn: MemoryMap, number: int, room: int) -> str:
     """Return as much of a buffer's name as fits; nothing if that hardly says which it is."""
     whole = plain(drawn.label(number)).plain
-    if len(whole) <= room and whole.isascii():
-        return whole
+    if (width := cell_len(whole)) <= room:
+        return whole if width else ""
     if room <= KEPT:
         return ""
     shown = (short_name if whole.isascii() else shortened)(whole, room)
-    return shown if len(shown.replace("…", "")) >= min(KEPT, len(whole)) else ""
+    return shown if cell_len(shown.replace("…", "")) >= KEPT else ""
 
 
-def _row(upper: Cells, lower: Cells, letters: dict[int, str], paint: Colours) -> Text:
+def _row(upper: Cells, lower: Cells, names: dict[int, str], paint: Colours) -> Text:
     line = Text()
+    named_until = 0
     for column, (above, below) in enumerate(zip(upper.tolist(), lower.tolist(), strict=True)):
-        if column in letters:
-            line.append(letters[column], f"{LETTERS} on {paint.style(above)}" if paint.are_colours else "")
+        if column < named_until:
+            continue
+        if column in names:
+            line.append(names[column], f"{LETTERS} on {paint.style(above)}" if paint.are_colours else "")
+            named_until = column + cell_len(names[column])
         elif not paint.are_colours:
             line.append(paint.shade(above or below) if above or below else " ")
         elif above == below:

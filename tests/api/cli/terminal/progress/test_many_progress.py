@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 
+import pytest
+from rich.cells import cell_len
+
 from api.cli.terminal.progress.many import ManyProgress
+from api.cli.terminal.progress.redrawn_line import first_columns
 from planner.many import Entry, EntryStatus, Reached, UnderWay
 
 
@@ -41,3 +45,11 @@ def test_the_remaining_time_of_the_last_runs_is_their_limit() -> None:
     assert "at most 0:18 left" in shown
     assert "left" not in line(101, 100, under_way, time_limit=None), "nobody knows"
     assert "at most 0:00 left" in line(101, 100, under_way, time_limit=5.0)
+
+
+@pytest.mark.parametrize("name", ["plain", "数据缓冲区", "e\u0301" * 9, "🚀"])
+def test_the_line_is_cut_where_the_terminal_ends(name: str) -> None:
+    shown = line(100, 50, {f"{name}.json": UnderWay(time.monotonic() - 3)})
+    assert first_columns(shown, cell_len(shown)) == shown
+    for width in range(1, cell_len(shown)):
+        assert cell_len(first_columns(shown, width)) == width

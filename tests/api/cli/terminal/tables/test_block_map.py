@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from api.cli.terminal.tables.block_colours import BY_KIND, colours_for
@@ -127,6 +128,31 @@ def test_names_that_say_too_little_are_left_out() -> None:
 def test_names_have_no_power_over_the_terminal() -> None:
     problem = Problem(buffers=(Buffer("\x1b[31mred\x1b[0m", 64, live=((0, 2),)),))
     assert "\x1b" not in "\n".join(shown(problem, plan(problem)))
+
+
+WIDE = (
+    "数据缓冲区",
+    "バッファ",
+    "e\u0301tage\u0300res",
+    "한국어",
+    "🚀🚀 emoji",
+    "❤\ufe0f",
+    "👍🏽",
+    "\u0301",
+    "กำลัง",
+    "très long " * 9 + "数" * 40,
+)
+
+
+@pytest.mark.parametrize("width", [*range(40, 60), 200])
+@pytest.mark.parametrize("colours", [False, True])
+def test_names_of_any_width_do_not_move_what_stands_beside_them(width: int, colours: bool) -> None:
+    problem = Problem(tuple(Buffer(name, 64, live=((2 * i, 2 * i + 5),)) for i, name in enumerate(WIDE)))
+    lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in shown(problem, plan(problem), width, colours=colours)]
+    rows = [line for line in lines if line.count("│") == 2]
+    assert len(rows) > 4
+    assert len({cell_len(line[: line.rindex("│")]) for line in rows}) == 1
+    assert width < 200 or all(any(name in line for line in rows) for name in WIDE[:7])
 
 
 def test_each_buffer_without_a_lifetime_has_a_column() -> None:

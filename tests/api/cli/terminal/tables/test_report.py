@@ -55,6 +55,13 @@ def test_cadence_prints_its_two_tables() -> None:
     ]
 
 
+def test_cadence_s_columns_stay_where_they_are_beside_names_of_any_width() -> None:
+    names = ("数据", "e\u0301te\u0301", "ก็", "한국어", "a\u20dd", "plain")
+    lines = shown(reported(Problem((), tuple(Pool(name, 1) for name in names))), cadence=True)
+    edges = {tuple(cell_len(line[:i]) for i, c in enumerate(line) if c == "|") for line in lines[1:10] if "|" in line}
+    assert len(edges) == 1
+
+
 def test_cadence_s_tables_are_printed_without_a_plan_or_buffers() -> None:
     none = reported(replace(TWO, pools=(Pool("SPACE A", 10), *TWO.pools[1:])))
     assert "| SPACE A      |              |                  10 |                           |" in shown(
