@@ -35,13 +35,30 @@ def check_heading(problem: Problem, report: Report) -> None:
         check_length(report, ("steps", i, "name"), name)
 
 
-def check_ids_as_texts(problem: Problem, report: Report) -> None:
-    """Check that no two ids are the same text, for files in which all ids are texts."""
-    seen: dict[str, BufferId] = {}
-    for i, id_ in enumerate(ids(problem.buffers)):
+def require_ids_as_texts(problem: Problem, listed: Iterable[BufferId]) -> None:
+    """Raise BadInput if two of these ids of the problem's buffers are the same text: for files in which ids are texts, whoever writes them."""
+    listed = list(listed)
+    if len({type(id_) for id_ in listed}) < 2:
+        return
+    report, seen = Report(), dict[str, BufferId]()
+    for id_ in listed:
         if seen.setdefault(str(id_), id_) != id_:
-            text = f"ids are strings there, and {quoted(str(id_))} is another buffer's already"
-            report.add(Code.DUPLICATE_ID, ("buffers", i, "id"), text)
+            text = f"ids are texts there, and those of two buffers are {quoted(str(id_))}; give one of them another id"
+            report.add(Code.DUPLICATE_ID, _place_of(problem, id_), text)
+    report.raise_if_any()
+
+
+def _place_of(problem: Problem, id_: BufferId) -> Place:
+    """Return where the buffer's id is, which may be one of an alternative."""
+    for i, other in enumerate(ids(problem.buffers)):
+        if other == id_:
+            return "buffers", i, "id"
+    for g, group in enumerate(() if problem.variants is None else problem.variants.groups):
+        for a, alternative in enumerate(group.alternatives):
+            for i, buffer in enumerate(alternative.buffers):
+                if buffer.id == id_:
+                    return "variants", "groups", g, "alternatives", a, "buffers", i, "id"
+    return ("buffers",)
 
 
 def check_mentions(problem: Problem, names: Names, report: Report) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
+from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_answer
 from ...drawing import (
     STANDARD,
@@ -200,6 +201,7 @@ class OpenedSharing(Opened):
 
     def figures(self) -> bytes:
         _require_plan(self.sharing.status)
+        require_ids_as_texts(self.asked.problem, (each.id for each in self.sharing.assignments))
         things = {thing.id: thing for thing in self.sharing.objects}
         return _rows(
             {

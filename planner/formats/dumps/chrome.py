@@ -19,11 +19,11 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ...checks import sound_as_read
-from ...checks.names import check_ids_as_texts
+from ...checks.names import require_ids_as_texts
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
-from ...model.columns import NO_HINT
+from ...model.columns import NO_HINT, ids
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
@@ -296,7 +296,9 @@ def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> flo
 
 def write_plan(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     """Return the plan as bars at the offsets of their buffers."""
-    return write(as_chosen(problem, plan), plan)
+    chosen = as_chosen(problem, plan)
+    require_ids_as_texts(problem, ids(chosen.buffers))
+    return write(chosen, plan)
 
 
 def write(problem: Problem, plan: Plan | None = None) -> bytes:
@@ -304,9 +306,7 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
     where = {} if plan is None else {place.id: place for place in plan.placements}
     if any(buffer.live is None for buffer in problem.buffers):
         raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
-    report = Report()
-    check_ids_as_texts(problem, report)
-    report.raise_if_any()
+    require_ids_as_texts(problem, ids(problem.buffers))
     rows = []
     names = [pool.name for pool in problem.pools]
     numbers = {name: number for number, name in enumerate(names)}

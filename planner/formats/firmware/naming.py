@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import NamedTuple
 
+from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_input, in_comment, printable, quoted
 from ...facts.names import Names
 from ...facts.variants import as_chosen
@@ -87,6 +88,7 @@ class Memory(NamedTuple):
 
 def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
     """Return the pools in the plan's order."""
+    require_ids_as_texts(problem, (placement.id for placement in plan.placements))
     problem = as_chosen(problem, plan)
     pools = {pool.name: pool for pool in problem.pools}
     wanted = {buffer.id: buffer.alignment for buffer in problem.buffers}

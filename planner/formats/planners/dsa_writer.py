@@ -9,6 +9,7 @@ from typing import Any
 
 from solvers.model.instance import Term
 
+from ...checks.names import require_ids_as_texts
 from ...checks.report import Place, Report
 from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
@@ -36,6 +37,7 @@ def write_dsa(problem: Problem) -> bytes:
     pools = sorted(problem.pools, key=lambda pool: pool.rank)
     pool_ids = {pool.name: i for i, pool in enumerate(pools)}
     ids = numbers([buffer.id for buffer in problem.buffers], MOST_ID)
+    require_ids_as_texts(problem, (id_ for id_, number in ids.items() if id_ != number))
     constraints = problem.constraints
     fixed = [(b.id, b.fixed.pool, b.fixed.offset) for b in problem.buffers if b.fixed and b.fixed.offset is not None]
     inner: dict[str, Any] = {

@@ -6,9 +6,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
+from ...model.columns import ids
 from ...model.errors import Code
 from ...model.problem import Buffer, Problem
 from ..memories import in_one_memory, ties, with_aligned_buffers
@@ -26,6 +28,7 @@ OPTIONAL = ("alignment", "hint", "offset", "gaps", "kind", "label", "pool")
 
 def write_csv(problem: Problem) -> bytes:
     """Return the rows, half-open. Raises BadInput for what such a file cannot express; sizes of memories are left out."""
+    require_ids_as_texts(problem, ids(problem.buffers))
     problem, windows = without_windows(problem)
     problem = in_one_memory(problem) if len(problem.pools) == 1 else _in_named_memories(problem)
     _require_plain(problem)
@@ -67,7 +70,9 @@ def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     """Return the rows with the plan's offsets, as in minimalloc's solutions; with several memories, also each buffer's memory."""
     where = {place.id: place for place in plan.placements}
     rows: list[dict[str, int | str]] = []
-    for buffer in as_chosen(problem, plan).buffers:
+    chosen = as_chosen(problem, plan)
+    require_ids_as_texts(problem, ids(chosen.buffers))
+    for buffer in chosen.buffers:
         place = where[buffer.id]
         placed: dict[str, int | str] = {
             "hint": "",

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from math import lcm
 from typing import Any
 
-from ...checks.names import check_ids_as_texts
+from ...checks.names import require_ids_as_texts
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.constants import is_constant, spell_out_constants
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen, require_nothing_to_choose
+from ...model.columns import ids
 from ...model.errors import Code
 from ...model.plan import Placement, Plan
 from ...model.problem import Buffer, BufferId, Pool, Problem
@@ -28,14 +29,15 @@ _KIND_NUMBERS = {"intermediate": 0, "input": 1, "output": 2}
 
 def usmp_document(problem: Problem, plan: Plan | None = None) -> bytes:
     """Return the document that `read_problem` reads. Raises BadInput for what it cannot express."""
+    given = problem
     if plan is not None:
         problem = as_chosen(problem, plan)
     require_nothing_to_choose(problem)
     report = Report()
     for place, what in _beyond_words(problem):
         report.add(Code.NOT_SUPPORTED_YET, place, f"USMP has no word for {what}")
-    check_ids_as_texts(problem, report)
     report.raise_if_any()
+    require_ids_as_texts(given, ids(problem.buffers))
     homes = _homes_of_constants(problem, plan, report)
     report.raise_if_any()
     where = {} if plan is None else {place.id: place for place in plan.placements}
