@@ -10,6 +10,7 @@ import typer
 from .apps import files, looking, planning, service
 from .apps.bench import bench_app
 from .planner_options import (
+    Command,
     PlannerCommand,
     TakesAll,
     TakesFigures,
@@ -78,5 +79,5 @@ def memplan(
 
 
 for name, (command, class_) in COMMANDS.items():
-    app.command(name, cls=class_)(command)
+    app.command(name, cls=class_ or Command)(command)
 app.add_typer(bench_app)

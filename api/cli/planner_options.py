@@ -1,4 +1,4 @@
-"""The planner's options on the command line, made from the library's own table."""
+"""What a command refuses and takes: no empty names of files, and the planner's options, made from the library's own table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,27 @@ INPUT_FORMAT = "input_format"
 """The parameter of every command that reads a problem."""
 SETTINGS = "memplan.settings"
 """Where a context keeps the given settings."""
+FILES = ("FILE", "PROBLEM", "PLAN", "OLD", "OUT", "PLOT", "C", "MODEL", "BEFORE", "AFTER", "PATH...", "PATTERN...")
+FOLDERS = ("DIR", "DIR1", "DIR2", "FOLDER")
+"""What help calls files and folders: values that must not be empty."""
 
 
-class PlannerCommand(TyperCommand):
+class Command(TyperCommand):
+    """A command that refuses empty names of files and folders: the system takes them for the current folder."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        left: list[str] = super().parse_args(ctx, args)
+        for param in self.params:
+            given = ctx.params.get(param.name)
+            if param.metavar in (*FILES, *FOLDERS) and "" in (given if isinstance(given, list | tuple) else [given]):
+                what = "folder" if param.metavar in FOLDERS else "file"
+                instead = f"name a {what}" if param.required else f"name a {what}, or leave the option out"
+                hint = param.opts[0] if param.opts[0].startswith("-") else param.metavar.rstrip(".")
+                raise typer.BadParameter(f"the name of the {what} is empty; {instead}", param_hint=hint)
+        return left
+
+
+class PlannerCommand(Command):
     """A command whose help names entries of tables, and which may take options of the planner.
 
     Tables are loaded when such a command is parsed or explained: importing the planner takes longer than everything else.

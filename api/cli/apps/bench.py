@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
-from ..planner_options import TakesLimits, option_values
+from ..planner_options import Command, TakesLimits, option_values
 from . import Cluster, Json
 
 DEFAULT = "run"
@@ -74,7 +74,7 @@ def bench_run(
     raise typer.Exit(bench_command.measure(request, settings))
 
 
-@bench_app.command("compare")
+@bench_app.command("compare", cls=Command)
 def bench_compare(
     before: Annotated[str, typer.Argument(metavar="DIR1", help="Results to compare with.")],
     after: Annotated[str, typer.Argument(metavar="DIR2", help="Newer results.")],
