@@ -6,16 +6,27 @@ import time
 from collections.abc import Callable
 from functools import cache, wraps
 from inspect import isfunction, signature, unwrap
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from ..model.errors import Code
+from ..model.errors import BadInput, Code
 from ..model.problem import Problem
 from . import require_sound
-from .declared_types import Record, are_unusual, hints_of, kind_of, made_plain
+from .declared_types import Record, hints_of, kind_of
+from .like_types import are_unusual, have_other_integers, made_plain
 from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
+
+
+@runtime_checkable
+class Sound(Protocol):
+    """What can be wrong in itself although everything in it is of the declared type."""
+
+    def require_sound(self) -> None:
+        """Raise BadInput if it is."""
+
+
 OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, AssertionError, ArithmeticError)
 """Errors that nobody raised on purpose."""
 
@@ -60,6 +71,8 @@ class _Arguments:
                     kind.find(value, () if name == self._first and isinstance(kind, Record) else (name,), report)
                 elif are_unusual(found):
                     given[name], changed = made_plain(value), True
+                    if have_other_integers(found):
+                        _require_sound(given[name])
             except RecursionError:
                 raise bad_input(Code.TOO_DEEP, (name,), "has too many levels, one within the other") from None
         report.raise_if_any()
@@ -68,11 +81,17 @@ class _Arguments:
         return args, {**kwargs, "begun": begun} if self._has_clock and "begun" not in given else kwargs
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raise BadInput for what else is wrong with the arguments of a call that failed: problems that are not sound."""
+        """Raise BadInput for what else is wrong with the arguments of a call that failed: problems and answers that are not sound."""
         for value in self._signature.bind(*args, **kwargs).arguments.values():
-            problem = getattr(value, "largest", value)  # a shaped problem has one within it
-            if isinstance(problem, Problem):
-                require_sound(problem)
+            _require_sound(value)
+
+
+def _require_sound(value: Any) -> None:
+    """Raise BadInput for a problem that is not sound, or for another object that says so of itself."""
+    if isinstance(value, Problem):
+        require_sound(value)
+    elif isinstance(value, Sound):
+        value.require_sound()
 
 
 _arguments = cache(_Arguments)
@@ -101,6 +120,13 @@ def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, An
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
         try:
             return function(*args, **kwargs)
+        except BadInput as refusal:  # integers of numpy are refused, too
+            try:
+                sound, named = _arguments(function).check(args, kwargs)
+            except BadInput:
+                raise refusal from None
+            if sound is args:
+                raise
         except OF_PYTHON:
             sound, named = _arguments(function).check(args, kwargs)
             _arguments(function).explain(sound, named)

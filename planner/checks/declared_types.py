@@ -10,15 +10,15 @@ import io
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from inspect import isclass
 from itertools import chain
 from numbers import Integral, Real
-from operator import attrgetter, is_
+from operator import attrgetter
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..model.columns import Columns
 from ..model.errors import Code
@@ -34,9 +34,6 @@ PLAIN: dict[object, tuple[tuple[type, ...], str]] = {
     bytes: ((bytes, bytearray, memoryview), "bytes (of a file: opened in the mode 'rb')"),
     type(None): ((type(None),), "None"),
 }
-
-NO_LISTS = (str, bytes, bytearray, Columns)
-"""Sequences that stay as they are."""
 
 
 class Kind(ABC):
@@ -107,6 +104,20 @@ class Plain(Kind):
         return issubclass(of, self._types) and not (of is bool and bool not in self._types)
 
 
+class Word(Kind):
+    """One of some words."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__()
+        self._words, self.text = frozenset(words), f"one of {', '.join(map(quoted, words))}"
+
+    def takes(self, of: type) -> bool:
+        return issubclass(of, str)
+
+    def fits(self, values: list[Any]) -> bool:
+        return self._words.issuperset(values)
+
+
 class Called(Plain):
     """What can be called; if it is an object of the library's with declared fields, these are checked."""
 
@@ -115,12 +126,12 @@ class Called(Plain):
 
     def columns(self, values: list[Any]) -> Iterator[tuple[Kind, list[Any]]]:
         for value in values:
-            if _is_ours(value):
+            if is_ours(value):
                 of: Any = type(value)
                 yield kind_of(of), [value]
 
     def parts(self, value: Any) -> Iterator[tuple[str | int, Kind, Any]]:
-        if _is_ours(value):
+        if is_ours(value):
             of: Any = type(value)
             yield from kind_of(of).parts(value)
 
@@ -214,12 +225,12 @@ class Record(Kind):
     def columns(self, values: list[Any]) -> Iterator[tuple[Kind, list[Any]]]:
         values = [*dict(zip(map(id, values), values, strict=True)).values()]
         if self._class is Problem:
-            values = [value for value in values if not _is_known(value)]
+            values = [value for value in values if not is_known(value)]
         for name, kind in self._fields().items():
             yield kind, [*map(attrgetter(name), values)]
 
     def parts(self, value: Any) -> Iterator[tuple[str | int, Kind, Any]]:
-        if not _is_known(value):
+        if not is_known(value):
             for name, kind in self._fields().items():
                 yield name, kind, getattr(value, name)
 
@@ -267,6 +278,8 @@ def kind_of(hint: Any) -> Kind:
     origin, of = get_origin(hint), get_args(hint)
     if hint in PLAIN:
         return Plain(*PLAIN[hint])
+    if origin is Literal and all(isinstance(word, str) for word in of):
+        return Word(of)
     if Callable in (hint, origin):
         return Called()
     if origin in (Union, UnionType):
@@ -315,61 +328,13 @@ def _can_be_read(type_: type) -> bool:
     return issubclass(type_, Collection) and not issubclass(type_, Columns)
 
 
-def made_plain(value: Any, *, of_problem: bool = False) -> Any:
-    """Return the value with a tuple for each other sequence in it, bytes for views of them, and Python's integers for others, such as numpy's.
-
-    The integers of a problem stay as they are, since problems may only have Python's, wherever they come from.
-    """
-    if isinstance(value, memoryview):
-        return bytes(value)
-    if _is_like_int(type(value)):
-        return value if of_problem else int(value)
-    if isinstance(value, NO_LISTS) or _is_known(value):
-        return value
-    if isinstance(value, Sequence):
-        parts = [*value] if _are_plain(value) else [made_plain(part, of_problem=of_problem) for part in value]
-        if isinstance(value, tuple):
-            if all(map(is_, parts, value)):
-                return value
-            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        return tuple(parts)
-    if isinstance(value, Mapping):
-        of_keys = {key: made_plain(part, of_problem=of_problem) for key, part in value.items()}
-        return value if all(map(is_, of_keys.values(), value.values())) else of_keys
-    if _is_ours(value):
-        of_problem = of_problem or type(value).__module__ == Problem.__module__
-        old = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        new = {name: made_plain(part, of_problem=of_problem) for name, part in old.items()}
-        changed = {name: part for name, part in new.items() if part is not old[name]}
-        return replace(value, **changed) if changed else value
-    return value
-
-
-def _are_plain(parts: Sequence[Any]) -> bool:
-    """True if the parts are objects of one class of the library, with nothing to change in them; found by column."""
-    found: set[type] = set()
-    of = {*map(type, parts)}
-    return len(of) == 1 and _is_ours(parts[0]) and kind_of(*of).holds([*parts], found) and not are_unusual(found)
-
-
-def are_unusual(found: set[type]) -> bool:
-    """True if some of these types are sequences that count as tuples, views of bytes, or integers of others than Python."""
-    return memoryview in found or any(
-        (issubclass(of, Sequence) and not issubclass(of, (tuple, *NO_LISTS))) or _is_like_int(of) for of in found
-    )
-
-
-def _is_like_int(of: type) -> bool:
-    return issubclass(of, Integral) and not issubclass(of, int)
-
-
-def _is_ours(value: object) -> bool:
+def is_ours(value: object) -> bool:
     """True if the value has declared fields and its class is the library's, or made from one: what others keep is not for it to judge."""
     ours, of = __name__.split(".")[0], type(value).__mro__
     return is_dataclass(value) and any(each.__module__.split(".")[0] == ours for each in of)
 
 
-def _is_known(value: object) -> bool:
+def is_known(value: object) -> bool:
     """True if it was checked before, and cannot have changed."""
     return type(value) is Problem and value.facts.is_sound
 

@@ -12,6 +12,7 @@ from ..model.errors import echo
 from ..model.problem import Lifetimes, Pool, Problem
 from ..planning.options.options import GREATEST, bad_option
 from ..planning.shapes import ShapedProblem, shaped
+from ..planning.shapes.shaped import as_shaped
 from . import memories, packing, rectangles, variants
 from .networks import shaped_transformer, training
 from .networks.convnet import convnet
@@ -105,11 +106,17 @@ def check_kind(kind: str) -> None:
 
 def generate(kind: str, request: Request) -> Problem:
     """Return the problem of this kind, size and seed, with the largest sizes. Raises BadInput for an unknown kind or parameter."""
-    return generate_shaped(kind, request).largest
+    made = generated(kind, request)
+    return made if isinstance(made, Problem) else made.largest
 
 
 def generate_shaped(kind: str, request: Request) -> ShapedProblem:
     """Return the same with sizes that may depend on symbols; most kinds have none."""
+    return as_shaped(generated(kind, request))
+
+
+def generated(kind: str, request: Request) -> Problem | ShapedProblem:
+    """Return the problem, with symbols if sizes depend on some."""
     check_kind(kind)
     request = _complete(kind, request)
     sketch = KINDS[kind].make(request)
@@ -131,7 +138,7 @@ def generate_shaped(kind: str, request: Request) -> ShapedProblem:
         lifetimes=Lifetimes.HALF_OPEN,
         variants=sketch.variants,
     )
-    return ShapedProblem(problem, {}, ()) if made is None else replace(made, largest=problem)
+    return problem if made is None else replace(made, largest=problem)
 
 
 def _complete(kind: str, request: Request) -> Request:

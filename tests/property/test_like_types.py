@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import enum
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 
 import memplan
-from memplan import formats, generate
-from tests.property.test_wrong_types import OPTIONS, bare, chosen, rich
+from memplan import formats, generate, graph, shapes
+from tests.property.test_wrong_types import (
+    ANSWERS,
+    OPTIONS,
+    REFUSED,
+    arenas,
+    bare,
+    calls,
+    chosen,
+    itself,
+    made,
+    outcome,
+    rich,
+    symbolic,
+    with_field,
+    with_first,
+)
 
 TWO_POOLS = memplan.Problem(
     (
@@ -130,10 +148,112 @@ def test_offsets_of_numpy_do_not_wrap_around() -> None:
     assert memplan.verify(bare(), replace(made, placements=(moved, *made.placements[1:])))
 
 
+def alike(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the name of each place in the value, and a function that puts something like its value there: another number, word or count."""
+    if type(value) is int:
+        yield "", partial(itself, np.int64(value))
+    elif isinstance(value, enum.Enum):
+        yield "", partial(itself, value.value)
+    elif type(value) is tuple and value:
+        yield "", partial(itself, ())
+        yield "", partial(itself, value * 2)
+        for name, change in alike(value[0]):
+            yield f"[0]{name}", partial(with_first, value, change)
+    elif type(value) is dict and value:
+        yield "", dict
+        yield "", partial(itself, {key: np.int64(part) if type(part) is int else part for key, part in value.items()})
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            if each.init:
+                for name, change in alike(getattr(value, each.name)):
+                    yield f".{each.name}{name}", partial(with_field, value, each.name, change)
+
+
+@pytest.mark.parametrize("name", sorted(calls()))
+def test_what_is_like_the_declared_is_taken_or_refused(name: str, nightly: bool) -> None:
+    """By day every third case."""
+    function, arguments = calls()[name]()
+    wrongly: list[str] = []
+    for argument, right in arguments.items():
+        for place, change in islice(alike(right), 0, None, 1 if nightly else 3):
+            found = outcome(function, arguments, argument, change)
+            if found not in (REFUSED, ANSWERS):
+                wrongly.append(f"{argument}{place} = {change()!r:.200}: {found}")
+    assert not wrongly
+
+
+def test_pools_beside_a_problem_may_have_numbers_of_numpy() -> None:
+    given = arenas()
+    assert graph.verify_nested(**{**given, "pools": with_numpy(given["pools"])}) == ()
+    pool: Any = memplan.Pool("p", np.int64(96))  # type: ignore[arg-type]
+    info: Any = memplan.BufferInfo("i", np.int64(4), live=((np.int64(0), 1),))  # type: ignore[arg-type]
+    usual = memplan.plan_memory([memplan.Pool("p", 96)], [memplan.BufferInfo("i", 4, live=((0, 1),))], OPTIONS)
+    assert memplan.plan_memory([pool], [info], OPTIONS) == usual
+    assert memplan.Session().plan_memory([pool], [info], OPTIONS) == usual
+
+
+def test_problems_with_numbers_of_numpy_are_refused_by_every_function() -> None:
+    """Their sums could wrap around."""
+    a, b = bare().buffers
+    small: Any = np.uint8(8)
+    narrow = replace(bare(), buffers=(a, replace(b, size=small)))
+    plan = made()["plan"]
+    for call in (memplan.verify, memplan.memory_report, memplan.prove):
+        with pytest.raises(memplan.BadInput, match="/buffers/1/size: must be an integer, not uint8"):
+            call(narrow, plan)
+
+
+def test_symbols_may_be_numbers_of_numpy() -> None:
+    problem, found = symbolic(), made()["shapes"]
+    shape: Any = {"n": np.int64(3)}
+    assert found.offsets(shape) == found.offsets({"n": 3})
+    assert (problem.at(shape), problem.sizes_at(shape)) == (problem.at({"n": 3}), [12, 8])
+    assert {*map(type, problem.sizes_at(shape))} == {int}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"sizes": symbolic().sizes[:1]}, "/sizes: must have one for each of the 2 buffers, not 1"),
+        ({"sizes": symbolic().sizes * 2}, "/sizes: must have one for each of the 2 buffers, not 4"),
+        ({"least": (None,)}, "/least: must have one for each of the 2 buffers, not 1"),
+        ({"symbols": {}}, "/sizes/0: 'n' is no symbol that has a range"),
+        ({"symbols": {"n": (4, 1)}}, "/symbols/n: from 4 to 1 is not a range"),
+        (
+            {"sizes": (replace(symbolic().sizes[0], parts=()), symbolic().sizes[1])},
+            "/sizes/0: the part 'product' has 0",
+        ),
+    ],
+)
+def test_sizes_that_do_not_go_with_a_problem_are_refused(change: dict[str, Any], place: str) -> None:
+    wrong = replace(symbolic(), **change)
+    with pytest.raises(memplan.BadInput, match=place):
+        memplan.write_shaped(wrong)
+    if "least" not in change:
+        with pytest.raises(memplan.BadInput, match=place):
+            memplan.plan_shapes(wrong, shapes.Mode.MAXIMUM, options=OPTIONS)
+
+
+def test_a_made_up_problem_without_symbols_has_one_shape() -> None:
+    made_up = generate.generate_shaped("random", generate.Request(5))
+    found = memplan.plan_shapes(made_up, shapes.Mode.MAXIMUM, options=OPTIONS)
+    assert found.plan is not None
+    assert found.plan.placements == memplan.plan(made_up.largest, OPTIONS).placements
+
+
+@pytest.mark.parametrize("kind", ["LP", "", None, 3, lambda: None], ids=["case", "empty", "None", "number", "function"])
+def test_a_model_is_written_in_a_known_format(kind: Any) -> None:
+    with pytest.raises(memplan.BadInput, match=r"^/kind: must be one of 'lp', 'mps', 'cpsat', not "):
+        memplan.export_model(bare(), kind)
+
+
 def test_views_count_as_bytes() -> None:
     written = memplan.write_problem(bare())
     view: Any = memoryview(written)
     assert memplan.read_problem(view) == memplan.read_problem(written)
+    changeable: Any = bytearray(b"no proof")
+    with pytest.raises(memplan.BadProof):
+        memplan.check_proof(bare(), changeable)
 
 
 def test_generators_take_numbers_of_numpy() -> None:

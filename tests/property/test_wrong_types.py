@@ -105,6 +105,13 @@ def planned() -> memplan.Plan:
     return memplan.plan(rich(), OPTIONS)
 
 
+def arenas() -> dict[str, Any]:
+    """A program with the plans of its functions, as they are verified."""
+    fine, options = (memplan.Pool("default", 4096), memplan.Pool("home", rank=1)), graph.GraphOptions()
+    nested = graph.nested_plan(calling(), fine, options, lambda problem: memplan.plan(problem, OPTIONS))
+    return {"program": calling(), "pools": fine, "options": options, "answer": nested.answer}
+
+
 @cache
 def made() -> Mapping[str, Any]:
     """Answers of the library by name, for functions that take them."""
@@ -139,6 +146,11 @@ def calls() -> dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
         "verify_sharing": lambda: (memplan.verify_sharing, {"problem": bare(), "sharing": made()["sharing"]}),
         "verify_shapes": lambda: (memplan.verify_shapes, {"problem": symbolic(), "found": made()["shapes"]}),
         "plan_shapes": lambda: (memplan.plan_shapes, {"problem": symbolic(), "mode": shapes.Mode.BUCKETS, "shapes": [{"n": 2}], "options": OPTIONS}),
+        "plan_at": lambda: (shapes.plan_at, {"problem": symbolic(), "found": made()["shapes"], "row": made()["shapes"].rows[0]}),
+        "require_right": lambda: (shapes.require_right, {"problem": symbolic(), "found": made()["shapes"]}),
+        "write_shaped": lambda: (memplan.write_shaped, {"problem": symbolic()}),
+        "c_source": lambda: (shapes.c_source, {"found": made()["shapes"], "ids": ["a", "b"], "prefix": "net"}),
+        "usual_shapes": lambda: (shapes.usual_shapes, {"problem": symbolic()}),
         "shaped": lambda: (shapes.shaped, {"problem": bare(), "symbols": {"n": (1, 4)}, "sizes": {"a": "4*n"}}),
         "memory_report": lambda: (memplan.memory_report, {"problem": bare(), "plan": made()["plan"]}),
         "prove": lambda: (memplan.prove, {"problem": bare(), "plan": made()["plan"], "stopped": lambda: True}),
@@ -163,6 +175,8 @@ def calls() -> dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
         "time_limit": lambda: (memplan.time_limit, {"seconds": 3.0}),
         "generate": lambda: (generate.generate, {"kind": "random", "request": generate.Request(5)}),
         "graph_problem": lambda: (graph.graph_problem, {"graph": flat(), "pools": pools, "options": graph.GraphOptions()}),
+        "generate_shaped": lambda: (generate.generate_shaped, {"kind": "random", "request": generate.Request(5)}),
+        "verify_nested": lambda: (graph.verify_nested, arenas()),
         "program_problem": lambda: (graph.program_problem, {"program": calling(), "pools": pools}),
         "cascade_problem": lambda: (cascades.cascade_problem, {"network": network(), "pools": pools, "options": cascades.CascadeOptions()}),
         "tile_problem": lambda: (cascades.tile_problem, {"network": network(), "pools": pools, "options": cascades.TileOptions("home", (cascades.Level("default", 8),))}),

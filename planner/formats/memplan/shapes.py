@@ -161,6 +161,7 @@ class _Sizes:
 
 def write_shaped(problem: ShapedProblem) -> bytes:
     """Return the problem as JSON; reading it gives the same one."""
+    problem.require_sizes()
     fields = json.loads(write_memplan(problem.largest))
     least = problem.least or (None,) * len(problem.sizes)
     for buffer, size, low in zip(fields["buffers"], problem.sizes, least, strict=True):

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ...checks.arguments import explained
 from ...checks.report import Report
+from ...checks.values import check_number
 from ...model.errors import Code, echo
 from ...model.plan import Plan
 from ...model.problem import BufferId
 from .expression import Expression, Values
-from .shaped import require_values
+from .shaped import check_formed, check_symbols, require_values
 
 
 class Mode(StrEnum):
@@ -86,6 +88,7 @@ class ShapesPlan:
         """Return each buffer's pool, which is the same for every shape."""
         return {each.id: each.pool for each in (self.behind if self.plan is None else self.plan.placements)}
 
+    @explained
     def offsets(self, values: Values) -> dict[BufferId, int]:
         """Return the offsets for one shape. Raises BadInput unless it has a value in range for every symbol."""
         require_values(values, Code.WRONG_TYPE, "")
@@ -93,7 +96,7 @@ class ShapesPlan:
         for name, (low, high) in self.symbols.items():
             value = values.get(name)
             if type(value) is not int or not low <= value <= high:
-                report.add(Code.OUT_OF_RANGE, (name,), f"must be a number from {low} to {high}, not {echo(value)}")
+                report.add(Code.OUT_OF_RANGE, (name,), f"must be an integer from {low} to {high}, not {echo(value)}")
         report.raise_if_any()
         if self.plan is not None:
             return {place.id: place.offset for place in self.plan.placements}
@@ -104,3 +107,18 @@ class ShapesPlan:
             offset = -(-offset // each.alignment) * each.alignment
             found[each.id], ends[each.id] = offset, offset + each.size.at(values)
         return found
+
+    def require_sound(self) -> None:
+        """Raise BadInput if no file could say what the plan says: expressions, alignments, or an order that are none."""
+        report, before = Report(), set[BufferId]()
+        for finding in check_symbols(self.symbols):
+            report.include(finding)
+        for i, each in enumerate(self.behind):
+            check_number(report, ("behind", i, "alignment"), each.alignment, 1)
+            check_formed(report, ("behind", i), {"size": each.size, "offset": each.offset}, self.symbols)
+            if not before.issuperset(each.after):
+                report.add(Code.CONTRADICTION, ("behind", i, "after"), "must name buffers that come before this one")
+            before.add(each.id)
+        for i, pool in enumerate(self.pools):
+            check_formed(report, ("pools", i), {"peak": pool.peak}, self.symbols)
+        report.raise_if_any()

@@ -15,6 +15,8 @@ from functools import reduce
 from math import prod
 from typing import Any, TypeAlias
 
+from ...model.errors import BadInput, Code, Finding
+
 MOST_CHARACTERS = 1024
 MOST_NODES = 400
 MOST_DEPTH = 32
@@ -41,8 +43,14 @@ Values: TypeAlias = Mapping[str, int]
 """The value of each symbol."""
 
 
-class ExpressionError(ValueError):
+class ExpressionError(BadInput, ValueError):
     """Says why a text is no expression, or an expression no size."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Finding(Code.INVALID_EXPRESSION, "", text))
+
+    def __str__(self) -> str:
+        return self.findings[0].message
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,18 @@ class Expression:
         return frozenset().union(*(part.symbols() for part in self.parts))
 
 
+def require_formed(made: Expression, known: Collection[str]) -> None:
+    """Raise ExpressionError unless each part has as many parts as its kind takes, and names known symbols; `parse` makes only such ones."""
+    wanted, count = _PARTS.get(made.kind), len(made.parts)
+    if (count < 1) if wanted is None else (count != wanted):
+        text = "one or more" if wanted is None else str(wanted)
+        raise ExpressionError(f"the part {made.kind.value!r} has {count} parts, and takes {text}")
+    if made.kind is Kind.SYMBOL and made.name not in known:
+        raise ExpressionError(f"{made.name!r} is no symbol that has a range")
+    for part in made.parts:
+        require_formed(part, known)
+
+
 def number(value: int) -> Expression:
     return Expression(Kind.NUMBER, value=value)
 
@@ -130,6 +150,8 @@ def ceildiv(part: Expression, by: Expression) -> Expression:
     return Expression(Kind.CEILDIV, (part, by))
 
 
+_PARTS = {Kind.NUMBER: 0, Kind.SYMBOL: 0, Kind.CEILDIV: 2}
+"""The number of parts of a node, by kind; the other kinds have one or more."""
 LONGER = 64
 """A closed expression may be this many times as long as a size."""
 

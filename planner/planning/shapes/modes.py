@@ -10,6 +10,7 @@ from itertools import zip_longest
 from math import lcm
 from typing import TypeAlias
 
+from ...checks.report import bad_input
 from ...facts.digest import digest
 from ...facts.sweep import VERIFYING
 from ...facts.variants import require_nothing_to_choose
@@ -75,6 +76,7 @@ def _planned(
     start: Iterable[Plan],
 ) -> ShapesPlan:
     """Plan within the time limit."""
+    problem.require_sizes()
     require_nothing_to_choose(problem.largest)
     require_no_stability(options)
     problem = planned_shapes(problem, options)
@@ -250,10 +252,15 @@ def shape_name(values: Values) -> str:
 
 
 def plan_at(problem: ShapedProblem, found: ShapesPlan, row: Row) -> Plan:
-    """Return the plan for the row's shape, with what is proven about every plan for it."""
+    """Return the plan for the row's shape, with what is proven about every plan for it. Raises BadInput for a plan of another problem."""
     own = problem.at(row.values)
     offsets = found.offsets(row.values)
-    pools = {each.id: each.pool for each in (found.behind if found.plan is None else found.plan.placements)}
+    pools = found.pool_of()
+    known = {pool.name for pool in own.pools}
+    if pools.keys() != {buffer.id for buffer in own.buffers} or not known.issuperset(pools.values()):
+        raise bad_input(
+            Code.CONTRADICTION, ("found",), "the plan was made for another problem: buffers or pools differ"
+        )
     placements = tuple(Placement(b.id, pools[b.id], offsets[b.id], b.size) for b in own.buffers)
     peaks = {pool.name: 0 for pool in own.pools}
     for place in placements:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from ...checks.report import pointer
+from ...checks import require_sound
+from ...checks.arguments import explained
+from ...checks.report import Place, Report, pointer
 from ...checks.values import are_integers
 from ...model.deadline import PREPARING, in_time
 from ...model.errors import BadInput, Code, Finding, echo
 from ...model.problem import Problem
-from .expression import LIMIT, NAME, Expression, ExpressionError, Values, number, parse
+from .expression import LIMIT, NAME, Expression, ExpressionError, Values, number, parse, require_formed
 from .intervals import Box
 from .ranges import Effort, size_range
 
@@ -31,15 +33,20 @@ class ShapedProblem:
     least: tuple[Expression | None, ...] = ()
     """The least size of buffers of which only a range is known; None for the others."""
 
+    @explained
     def at(self, values: Values) -> Problem:
         """Return the problem for one shape. Raises BadInput for values that are missing, unknown or out of range."""
-        require_shape(self, values)
         each = zip(self.largest.buffers, self.sizes_at(values), strict=True)
         buffers = tuple(replace(buffer, size=size) for buffer, size in each)
         return replace(self.largest, buffers=buffers)
 
+    @explained
     def sizes_at(self, values: Values) -> list[int]:
-        """Return each buffer's size for one shape, whose values must be sound. Equal expressions are often one object, computed once."""
+        """Return each buffer's size for one shape. Equal expressions are often one object, computed once.
+
+        Raises BadInput for values that are missing, unknown or out of range.
+        """
+        require_shape(self, values)
         known: dict[int, int] = {}
         found = []
         for size in in_time(self.sizes, PREPARING):
@@ -47,6 +54,36 @@ class ShapedProblem:
                 known[id(size)] = size.at(values)
             found.append(known[id(size)])
         return found
+
+    def require_sound(self) -> None:
+        """Raise BadInput if the problem with the largest sizes is not sound, or does not go with the expressions."""
+        require_sound(self.largest)
+        self.require_sizes()
+
+    def require_sizes(self) -> None:
+        """Raise BadInput if sizes are missing or too many, or one has symbols without a range."""
+        report, count = Report(), len(self.largest.buffers)
+        for finding in check_symbols(self.symbols):
+            report.include(finding)
+        for name, sizes in (("sizes", self.sizes), ("least", self.least or (None,) * count)):
+            if len(sizes) != count:
+                report.add(
+                    Code.CONTRADICTION, (name,), f"must have one for each of the {count} buffers, not {len(sizes)}"
+                )
+            different = {id(each): (i, each) for i, each in enumerate(sizes) if each is not None}
+            check_formed(report, (name,), dict(different.values()), self.symbols)
+        report.raise_if_any()
+
+
+def check_formed(
+    report: Report, place: Place, some: Mapping[str, Expression] | Mapping[int, Expression], known: Collection[str]
+) -> None:
+    """Check that expressions, which somebody may have put together by hand, could have been read."""
+    for step, each in some.items():
+        try:
+            require_formed(each, known)
+        except ExpressionError as error:
+            report.add(Code.INVALID_EXPRESSION, (*place, step), str(error))
 
 
 def shaped(problem: Problem, symbols: Mapping[str, tuple[int, int]], sizes: Mapping[int | str, str]) -> ShapedProblem:

@@ -28,6 +28,8 @@ def verify_sweep(problem: Problem, found: Sweep) -> tuple[str, ...]:
     if unknown:
         return (f"the problem has no pool {', '.join(map(repr, sorted(unknown)))}",)
     swept = found.points[0].capacity if found.points else {}
+    if any(point.capacity.keys() != swept.keys() for point in found.points):
+        return ("its points do not give sizes to the same pools",)
     largest = {name: max(point.capacity[name] for point in found.points) for name in swept}
     if check(_sized(problem, largest)):
         return ("the problem makes no sense with the largest sizes",)

@@ -115,7 +115,7 @@ def _of_certificates(blocks: Blocks, plan: Plan) -> Iterator[Named]:
             live = clique_at(blocks, certificate.time)
             if live is not None:
                 yield live
-        if 0 < len(certificate.buffers) <= MOST_LISTED:
+        if 0 < len(certificate.buffers) <= MOST_LISTED and number.keys() >= {*certificate.buffers}:
             some = clique_of(blocks, [number[id_] for id_ in certificate.buffers])
             if some is not None:
                 yield some

@@ -9,9 +9,10 @@ import typer
 from planner.formats import write_shaped
 from planner.formats.tables.endings import of_ending
 from planner.formats.tables.problems import USUAL, written
-from planner.generate import Request, generate_shaped
-from planner.generate.kinds import check_kind
+from planner.generate import Request
+from planner.generate.kinds import check_kind, generated
 from planner.planning.options.capacity import quoted
+from planner.planning.shapes import ShapedProblem
 
 from ...terminal.output_file import OutputFile
 from ...terminal.refusals import refusing
@@ -34,10 +35,11 @@ def run(kind: str, request: Request, out: str) -> None:
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
-        made = generate_shaped(kind, request)
-        if made.symbols and row.name != USUAL:
+        made = generated(kind, request)
+        if isinstance(made, ShapedProblem) and row.name != USUAL:
             say_warnings([f"{row.name} has no symbols: these are the largest sizes"])
-        data = write_shaped(made) if made.symbols and row.name == USUAL else row.write(made.largest)
+            made = made.largest
+        data = write_shaped(made) if isinstance(made, ShapedProblem) else row.write(made)
         if out == STANDARD_OUTPUT:
             write_out(data)
         else:
