@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import typer
@@ -22,6 +23,7 @@ from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
 from planner.planning.options.options import Options
+from planner.planning.placing.time_to_finish import MICROSECONDS_REPORTED, seconds_to_finish
 from planner.reporting.report import memory_report
 from planner.verifying.findings import VerifyFinding
 
@@ -62,17 +64,17 @@ def run(request: Request, options: Options) -> ExitCode:
             problem, warnings = row.read(source)
             contents = row.contained(source)
             problem = planned_problem(problem, options.capacity, None)
-        say_warnings(warnings)
-        plan = planner.plan(problem, options, begun=begun)
-        report = memory_report(problem, plan)
-        if own is not None:
-            wrong = _write_own(problem, plan, own)
-        if picture is not None:
-            drawn = profile(problem, plan, picture.sheet(request.sheet))
-            if request.plot == STANDARD_OUTPUT:
-                write_out(drawn)
-            else:
-                picture.write(drawn)
+            say_warnings(warnings)
+            plan = planner.plan(problem, _leaving_time(problem, options, request), begun=begun)
+            report = memory_report(problem, plan)
+            if own is not None:
+                wrong = _write_own(problem, plan, own)
+            if picture is not None:
+                drawn = profile(problem, plan, picture.sheet(request.sheet))
+                if request.plot == STANDARD_OUTPUT:
+                    write_out(drawn)
+                else:
+                    picture.write(drawn)
     code = ExitCode.FINDINGS if wrong else ExitCode.OK
     if STANDARD_OUTPUT in (request.plot, request.own_plan):
         return code
@@ -85,6 +87,16 @@ def run(request: Request, options: Options) -> ExitCode:
         print_inspection(row.title, problem, contents, report, plan.choice, console_on())
         say_written(request.plot, request.own_plan)
     return code
+
+
+def _leaving_time(problem: Problem, options: Options, request: Request) -> Options:
+    """Return the options with the time that planning has if what follows is to end within the limit, too."""
+    if options.time_limit is None:
+        return options
+    reported = seconds_to_finish(problem, MICROSECONDS_REPORTED)
+    drawn = 0.0 if request.plot is None else 1.5 * reported
+    own = 0.0 if request.own_plan is None else seconds_to_finish(problem)
+    return replace(options, time_limit=max(options.time_limit - reported - drawn - own, 0.0))
 
 
 def _plan_file(name: str, request: Request) -> OutputFile:

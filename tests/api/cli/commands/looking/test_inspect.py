@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from api.cli.app import app
-from planner import Problem, plan
+from planner import Options, Plan, Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.tables.problems import written
+from planner.model.deadline import expect
 from tests.running.command import CliRunner, Result
 
 EVERY = pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
@@ -64,6 +65,24 @@ def test_alternatives_are_counted_and_the_chosen_ones_named(tmp_path: Path) -> N
     assert set(found["chosen"]) == {each["name"] for each in said}
     shown = run("inspect", path, "--tables").stdout
     assert all(f"{group}: {way}" in shown for group, way in found["chosen"].items())
+
+
+def test_what_follows_the_plan_counts_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, given = file_of(FORMATS["memplan"], tmp_path), list[float]()
+
+    def planned(problem: Problem, options: Options, begun: float) -> Plan:
+        given.append(options.time_limit or 0.0)
+        return plan(problem, options, begun=begun)
+
+    monkeypatch.setattr("planner.plan", planned)
+    for more in ((), ("--plot", tmp_path / "bytes.svg")):
+        assert run("inspect", path, "--time-limit", "9", *more).exit_code == 0
+    assert given[1] < given[0] < 9  # a picture takes time, too
+    for late in ("memory_report", "profile"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"api.cli.commands.looking.inspect.{late}", lambda *_: expect(1e9, "looking at"))
+            found = run("inspect", path, "--plot", tmp_path / "bytes.svg", "--time-limit", "9")
+        assert (found.exit_code, "over while looking at the problem" in found.stderr) == (4, True)
 
 
 def test_operators_and_constants_are_counted(tmp_path: Path) -> None:
