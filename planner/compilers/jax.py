@@ -14,8 +14,8 @@ from ..model.problem import Problem
 DUMPED = "*after_optimizations.hlo.pb"
 
 
-def jax_problem(lowered: Any) -> Problem:
-    """Return the Problem of `jax.jit(function).lower(...)`: temporary buffers, one event of XLA's heap simulator per step.
+def jax_problem(lowered: Any) -> tuple[Problem, tuple[str, ...]]:
+    """Return the Problem of `jax.jit(function).lower(...)`: temporary buffers, one event of XLA's heap simulator per step; and warnings.
 
     This compiles it once more, since only a dump has the times: not every back end has them in `compiled.memory_analysis()`. Raises BadInput
     if XLA places no temporary buffers.
@@ -25,5 +25,4 @@ def jax_problem(lowered: Any) -> Problem:
         found = sorted(Path(folder).glob(DUMPED))
         if not found:
             raise bad_input(Code.MISSING_FIELD, (), "this back end of JAX dumps no buffer assignment")
-        problem, _ = read_problem(found[-1].read_bytes(), format="xla")
-    return problem
+        return read_problem(found[-1].read_bytes(), format="xla")
