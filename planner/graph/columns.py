@@ -105,14 +105,14 @@ def form_of_operator(operator: Operator) -> Operator:
     """Return the form of the operator: all but its inputs, its outputs and its name."""
     o = operator
     plain = _PLAIN.get(o.kind)
-    numbers: tuple[int, ...] = (o.dim, o.start, o.step, o.carried, o.scanned)
+    numbers: tuple[int, ...] = (o.dim, o.start, o.step, o.carried, o.scanned, o.over)
     numbers += tuple(number for each in o.workspaces for number in (each.size, each.alignment))
     is_usual = all(type(each) is int for each in numbers)
     if (
         plain is not None
         and is_usual
         and not (o.dim or o.start or o.workspaces or o.functions or o.carried or o.scanned)
-        and o.step == 1
+        and o.step == o.over == 1
         and o.condition is None
     ):
         return plain
@@ -195,6 +195,7 @@ class OperatorColumns(Columns[Operator]):
             o.condition,
             o.carried,
             o.scanned,
+            o.over,
         )
 
 

@@ -70,7 +70,7 @@ class OperatorKind(StrEnum):
     CONCATENATE = "concatenate"
     """The inputs one behind the other along dimension `dim`."""
     IN_PLACE = "in_place"
-    """Can write its output over its first input, element by element."""
+    """Can write its output over an input, element by element: the first, or one of the first `over`."""
     IDMA_LOAD = "idma_load"
     """Begins to copy its input into the fastest memory."""
     IDMA_STORE = "idma_store"
@@ -134,6 +134,16 @@ class Operator:
     """For loops: this many inputs after those are passed in parts, index i of their first dimension to turn i. The remaining inputs stay the
     same. A turn's further outputs are joined along a new first dimension.
     """
+    over: int = 1
+    """For operators in place: the output may lie over any one of this many inputs, the first ones. It lies over the first of them that allows it."""
+
+
+def in_place(
+    alike: Sequence[BufferId], inputs: Sequence[BufferId], outputs: Sequence[BufferId], name: str | None = None
+) -> Operator:
+    """Return an operator that can write its output over any of the inputs that are like it element by element."""
+    ordered = tuple(dict.fromkeys((*alike, *inputs)))
+    return Operator(OperatorKind.IN_PLACE, ordered, tuple(outputs), name=name, over=len({*alike}))
 
 
 @dataclass(frozen=True, slots=True)

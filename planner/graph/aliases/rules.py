@@ -130,9 +130,18 @@ def concatenation_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
 
 
 def in_place_rule(step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
-    """A result replaces the first input if neither it nor anything that shares its bytes is needed any more."""
+    """A result replaces the first input that allows it, of those over which it may lie; otherwise the first says why not."""
+    tried = (_over(source, step, facts) for source in step.operator.inputs[: step.operator.over])
+    first = next(tried)
+    if not isinstance(first, Refusal):
+        return first
+    return next((found for found in tried if not isinstance(found, Refusal)), first)
+
+
+def _over(source: BufferId, step: Step, facts: Facts) -> tuple[Join, ...] | Refusal:
+    """A result replaces an input if neither it nor anything that shares its bytes is needed any more."""
     operator = step.operator
-    source, result = operator.inputs[0], operator.outputs[0]
+    (result,) = operator.outputs
     if source == result:
         return ()
     if result in facts.unplanned:

@@ -302,6 +302,9 @@ def _arity(operator: Operator, place: Place, tensors: Mapping[BufferId, Tensor],
             if len(names) != count if count is not None else not names:
                 text = f"{operator.kind.value} takes {'at least one' if count is None else 'exactly one'}, not {len(names)}"
                 report.add(Code.INVALID_VALUE, (*place, field), text)
+    if operator.kind is OperatorKind.IN_PLACE and not 1 <= operator.over <= max(len(operator.inputs), 1):
+        text = f"must be from 1 to the number of inputs, not {operator.over}"
+        report.add(Code.OUT_OF_RANGE, (*place, "over"), text)
     if operator.kind not in _TAKE_TUPLES:
         for field, names in (("inputs", operator.inputs), ("outputs", operator.outputs)):
             for j, name in enumerate(names):

@@ -271,7 +271,7 @@ class Machine:
                         "overwritten before it was read"
                     )
                 self.put(after[at : at + result.width], result.home)
-            assert not is_applied or sources[0].at == result.at
+            assert not is_applied or result.at in [each.at for each in sources[: operator.over]]
         elif operator.kind is K.VIEW:
             self.look(sources[0], result)
             assert not is_applied or sources[0].at == result.at

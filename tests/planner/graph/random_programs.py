@@ -130,7 +130,7 @@ class _FunctionMaker:
         elif kind in (K.VIEW, K.COPY, K.IN_PLACE):
             others = [self.any()] if kind is K.IN_PLACE and self.chance.random() < 0.3 else []
             shape = (prod(source.shape),) if kind is K.VIEW else source.shape
-            self.add(kind, [source, *others], [self.tensor(shape, source.element_bits)])
+            self.add(kind, [source, *others], [self.tensor(shape, source.element_bits)], over=1 + len(others))
         elif kind is K.SLICE:
             start = self.chance.randrange(source.shape[0])
             length = self.chance.randrange(1, source.shape[0] - start + 1)

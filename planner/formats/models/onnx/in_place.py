@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate
 
-from ....graph.operators import Operator, OperatorKind
+from ....graph.operators import Operator, OperatorKind, in_place
 from .function import Value, Written
 from .rules.layout import is_cut_by_data, slice_of
 from .rules.site import Site
@@ -29,7 +30,7 @@ def operators_of(
     if rest:  # sizes and positions are read too, so they are needed until here
         yield Operator(OperatorKind.COMPUTE, rest, (), name=name)
     for each in shared:
-        yield Operator(each.kind, each.inputs, each.outputs, each.dim, each.start, each.step, name=name)
+        yield replace(each, name=name)
 
 
 def _in_place(
@@ -45,10 +46,9 @@ def _in_place(
     if node.domain or first is None or _is_training(site):
         return
     if node.operator in IN_PLACE and len(made) == 1:
-        whole = [id_ for id_ in read if _form(outputs[0], id_) == _form(outputs[0], made[0])]
-        if whole:
-            others = [id_ for id_ in read if id_ != whole[0]]
-            yield Operator(OperatorKind.IN_PLACE, (whole[0], *others), made)
+        alike = [id_ for id_ in read if _form(outputs[0], id_) == _form(outputs[0], made[0])]
+        if alike:
+            yield in_place(alike, read, made)
     elif source is None:
         return
     elif node.operator in VIEWS and len(made) == 1:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from ....checks.report import bad_input, quoted
 from ....graph.columns import OperatorColumns, TensorColumns, tensor_form
-from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ....graph.operators import Operator, OperatorKind, Tensor, TensorKind, in_place
 from ....graph.program import Function, Program
 from ....model.errors import BadInput, Code, Finding
 from .model import Model, OperatorRow, SubgraphRow, unique_names
@@ -180,10 +180,9 @@ class _Lowering:
             return Operator(OperatorKind.IN_PLACE, inputs, outputs, name=name)
         if row.code in ELEMENTWISE:
             like = self._form(row.outputs[0])
-            first = next((i for i in moving if self._form(i) == like and kinds[i] is not TensorKind.MUTABLE), None)
-            if first is not None:
-                ordered = (self._ids[first], *(id_ for id_ in inputs if id_ != self._ids[first]))
-                return Operator(OperatorKind.IN_PLACE, ordered, outputs, name=name)
+            alike = [self._ids[i] for i in moving if self._form(i) == like and kinds[i] is not TensorKind.MUTABLE]
+            if alike:
+                return in_place(alike, inputs, outputs, name)
         return Operator(OperatorKind.COMPUTE, inputs, outputs, name=name)
 
     def _bits(self, i: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -130,6 +131,25 @@ def test_tensors_still_needed_are_not_overwritten(extra: tuple[Tensor, ...], ope
     tensors = (given("x", 8), made("a", 8), made("b", 8), back("end", 8), *extra)
     (step,) = (i for i, operator in enumerate(operators) if operator.kind is K.IN_PLACE)
     assert reasons(problem_of(tensors, *operators)) == [(step, Reason.STILL_NEEDED)]
+
+
+def test_a_result_lies_over_the_first_operand_that_allows_it() -> None:
+    tensors = (given("x", 8), made("a", 8), made("b", 8), made("c", 8), back("end", 8))
+    before, after = (compute("x", "a"), compute("x", "b")), compute("a", "c", "end")
+    over = Operator(K.IN_PLACE, ("a", "b"), ("c",), over=2)
+    assert places(problem_of(tensors, *before, over, after)) == {"c": ("b", 0)}
+    assert places(problem_of(tensors, *before, over, compute("c", "end"))) == {"c": ("a", 0)}
+    both = problem_of(tensors, *before, over, compute("a", "b", "c", "end"))
+    assert [(each.operator, each.reason) for each in both.refused] == [(2, Reason.STILL_NEEDED)]
+    assert "'a'" in both.refused[0].message
+    assert reasons(problem_of(tensors, *before, replace(over, over=1), after)) == [(2, Reason.STILL_NEEDED)]
+
+
+@pytest.mark.parametrize("over", [0, 3])
+def test_a_result_lies_over_operands_that_there_are(over: int) -> None:
+    tensors = (given("x", 8), given("w", 8), back("y", 8))
+    with pytest.raises(BadInput, match="/operators/0/over: must be from 1 to "):
+        problem_of(tensors, Operator(K.IN_PLACE, ("x", "w"), ("y",), over=over))
 
 
 def test_an_operand_in_another_place_of_the_same_bytes_is_not_overwritten() -> None:

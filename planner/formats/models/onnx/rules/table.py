@@ -165,7 +165,7 @@ VIEWS = frozenset(("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Dr
 """Operators that return the bytes of their first input."""
 IN_PLACE = frozenset((*_SAME.split(), *_JOINED.split(), "BatchNormalization", "Cast", "Where")) - frozenset(
     ("LRN", "ReverseSequence", "InstanceNormalization", "GroupNormalization", "RotaryEmbedding", "CumProd", "CumSum", "Identity", "LpNormalization",
-     "MeanVarianceNormalization", "RMSNormalization", "Crop", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Where", "Scatter",
+     "MeanVarianceNormalization", "RMSNormalization", "Crop", "Trilu", "Hardmax", "Softmax", "LogSoftmax", "Scatter",
      "ScatterElements", "ScatterND", "TensorScatter")
 )  # fmt: skip
-"""Operators that work element by element, so that a result of equal size can be written over the first input."""
+"""Operators that work element by element, so that a result of equal size can be written over an input."""

@@ -89,6 +89,32 @@ def test_an_operator_writes_over_the_first_input_that_is_no_constant(
     assert ("d" in {each.buffer for each in found}) == lies_there
 
 
+@pytest.mark.parametrize(
+    ("operator", "inputs", "lies_over"),
+    [
+        ("Add", "a b", "b"),
+        ("Sum", "a one b", "b"),
+        ("Where", "c a b", "b"),
+        ("Where", "c b a", "b"),
+        ("Where", "c one b", "b"),
+        ("Where", "c one a", None),
+    ],
+)
+def test_an_operator_writes_over_an_input_that_is_not_needed_later(
+    operator: str, inputs: str, lies_over: str | None
+) -> None:
+    """Of a, which is, nothing is lost; one is repeated for each number."""
+    nodes = [
+        node("Relu", "x", "a"),
+        node("MatMul", "x x", "b"),
+        node(operator, inputs, "d"),
+        node("MatMul", "a d", "y"),
+    ]
+    given = [value("x", [2, 2]), value("c", [2, 2], BOOL), value("one", [1])]
+    found = read(graph(nodes, given, [value("y", None)])).constraints.colocations
+    assert [each.base for each in found if each.buffer == "d"] == [lies_over] * (lies_over is not None)
+
+
 def test_what_a_scan_joins_along_another_dimension_has_its_shape() -> None:
     """Row 1 of two rows of three: a column of each turn's part."""
     body = graph([node("Relu", "part", "out")], [value("part", [2])], [value("out", [2])])

@@ -107,6 +107,30 @@ SUMS = """<ir_version: 8, opset_import: ["": 17]> main (float[2] first, float[4,
 }"""
 
 
+LATER = """<ir_version: 8, opset_import: ["": 17]> main (float[4] x) => (float[4] z) {
+    a = Neg(x)
+    b = Exp(x)
+    c = Sub(a, b)
+    is = Less(c, a)
+    e = Cos(x)
+    d = Where(is, a, e)
+    f = MatMul(a, d)
+    z = Mul(d, f)
+}"""
+
+
+def test_results_over_later_inputs_compute_the_same() -> None:
+    model = onnx.parser.parse_model(LATER)
+    arena = Arena(model.SerializeToString(), in_place=True)
+    assert [arena.places[one].offset == arena.places[other].offset for one, other in ("cb", "de", "ca", "da")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert same(*outcomes(model, {"x": np.arange(1, 5, dtype=np.float32)}, arena))
+
+
 @pytest.mark.parametrize(
     ("text", "shapes", "one", "other"),
     [

@@ -260,6 +260,22 @@ def test_results_lie_over_their_inputs_on_request() -> None:
     assert offsets["a"] == offsets["b"] == offsets["c"] == offsets["y"] != offsets["x"]
 
 
+def test_a_result_lies_over_the_input_that_is_not_needed_later() -> None:
+    data = chain(
+        *(f.tensor(name, [8, 8]) for name in "xabcy"),
+        inputs=[0],
+        outputs=[4],
+        operators=[
+            f.operator("CONV_2D", [0], [1]),
+            f.operator("CONV_2D", [0], [2]),
+            f.operator("ADD", [1, 2], [3]),
+            f.operator("CONV_2D", [1, 3], [4]),
+        ],
+    )
+    offsets = {placement.id: placement.offset for placement in plan(read(data, ":in_place")).placements}
+    assert offsets["c"] == offsets["b"] != offsets["a"]
+
+
 def test_names_are_made_unique_and_missing_ones_are_numbered() -> None:
     data = chain(
         *(f.tensor(name, [4]) for name in ("t", "t", "")),
