@@ -76,9 +76,9 @@ def _planned(
     start: Iterable[Plan],
 ) -> ShapesPlan:
     """Plan within the time limit."""
-    problem.require_sizes()
     require_nothing_to_choose(problem.largest)
     require_no_stability(options)
+    problem.require_sizes()
     problem = planned_shapes(problem, options)
     options = replace(options, capacity=None, prefer=None)
     if mode is Mode.BUCKETS and not shapes:
