@@ -6,6 +6,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
+from operator import itemgetter
 
 import numpy as np
 
@@ -153,6 +154,8 @@ class _SeparatePools:
         todo = self._affordable(every)
         budget = self._budget(todo)
         if budget == 0:
+            todo, budget = self._last_resort(every)
+        if budget == 0:
             return self.engines.stop
         before, active, value = self.engines.work, list(self.engines.active), self.board.value
         play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
@@ -202,6 +205,16 @@ class _SeparatePools:
         if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
             first = self.task.limits.work
         return round_work(self.task.limits.work, self.engines.work, self._parts(todo), first=first)
+
+    def _last_resort(self, every: list[Turn]) -> tuple[list[Turn], int]:
+        """What is left, which is too little for teams, goes to the largest share of each if there is no plan without it."""
+        todo = [
+            Turn(turn.pool, turn.component, ((max(turn.team, key=itemgetter(1))[0], FULL),), turn.put)
+            for turn in every
+            if turn.component.placement is None and turn.team
+        ]
+        limit = self.task.limits.work
+        return todo, 0 if limit is None else max(limit - self.engines.work, 0) // max(len(todo), 1) if todo else 0
 
     def _ask(self, work: int, part: Part, relay: Relay, active_threads: Ints) -> Answer:
         """Run one engine on one component, with what was known when the round began."""

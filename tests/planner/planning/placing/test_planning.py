@@ -17,6 +17,7 @@ from planner import (
     Code,
     Colocation,
     Constraints,
+    Fixed,
     Goal,
     Options,
     PlanStatus,
@@ -302,3 +303,19 @@ def test_with_a_limit_of_work_both_kernels_give_the_same_plan(
     use_reference(monkeypatch)
     assert plan(problem, options) == replace(first, run=ANY)
     assert first.reproducible
+
+
+@pytest.mark.parametrize("work", [100, 1_000, 5_000])
+def test_what_greedy_cannot_place_is_searched_with_little_work_too(work: int) -> None:
+    """No order of greedy places these four, and the work is less than a round of all solvers takes."""
+    buffers = (
+        Buffer("fixed", 1, live=((1, 4),), fixed=Fixed("p", 0)),
+        Buffer("over", 6, live=((1, 5),)),
+        Buffer("large", 11, 4, live=((0, 5),)),
+        Buffer("under", 4, 4, live=((2, 3),)),
+    )
+    tight = Problem(buffers, (Pool("p", 20, 2),), Constraints(exclusions=(("over", "under"),)))
+    found, again = (plan(tight, Options(time_limit=None, work_limit=work, workers=n)) for n in (1, 2))
+    assert (found.status, found.solver, verify(tight, found)) == (PlanStatus.OPTIMAL, "search", ())
+    assert found.reproducible
+    assert found.placements == again.placements
