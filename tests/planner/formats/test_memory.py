@@ -63,6 +63,13 @@ def test_lists_of_wrong_items_take_a_few_times_their_length(name: str, tmp_path:
     assert more < FEW * len(data) + SLACK
 
 
+def test_rows_that_fix_their_buffers_are_no_objects_before_all_are_read(tmp_path: Path) -> None:
+    data = FILES["minimalloc", "solutions: every row fixes its buffer"](LENGTH)
+    more, outcome = taken("minimalloc", data[:-20], tmp_path)
+    assert outcome == "invalid_value"
+    assert more < FORMATS["minimalloc"].memory.cut_off * len(data) + SLACK
+
+
 @pytest.mark.parametrize("name", ["functions", "value infos", "nodes of one letter"])
 def test_unused_parts_of_a_model_take_no_memory(name: str, tmp_path: Path) -> None:
     data = FILES["onnx", name](LENGTH)

@@ -20,6 +20,12 @@ ODD = [
     Buffer("f", 8, live=((0, 1),), hint=-1),
     Buffer("g", 8, live=((0, 1),), pools=("one",), kind="input"),
     Buffer("h", 8, live=((0, 1),), fixed=Fixed("one", 0)),
+    Buffer("i", 8, fixed=Fixed("two")),
+    Buffer("j", 8, live=((1, 1),), fixed=Fixed("one", -1)),
+    Buffer("k", 8, live=((0, 1), (3, 4), (7, 9)), pools=("one",), fixed=Fixed("one", 1 << 70)),
+    Buffer("l", 8, live=((1, 2), (3, 1 << 70))),
+    Buffer("m", 8, live=((5, 7), (9, 12)), fixed=Fixed("two", 96), kind="output"),
+    Buffer("n", 8, live=()),
     Buffer(7, 1 << 70, live=((0, 1),), data=b"x"),
 ]
 
@@ -31,7 +37,7 @@ def gathered(buffers: list[Buffer]) -> Gathered:
     return made
 
 
-@pytest.mark.parametrize("buffers", [[], PLAIN[:9], PLAIN, ODD, [*PLAIN, *ODD]])
+@pytest.mark.parametrize("buffers", [[], PLAIN[:9], PLAIN, ODD, [*PLAIN, *ODD], [*ODD, *PLAIN[:5], *ODD[::-1]]])
 def test_gathered_buffers_come_out_unchanged(buffers: list[Buffer]) -> None:
     made = gathered(buffers)
     assert made.all() == tuple(buffers)
