@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import typer
 
-from planner.model.errors import BadInput, Code, Finding
+from planner.model.errors import MAX_FINDINGS, BadInput, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
 
@@ -52,6 +52,11 @@ class OutputFile:
             raise typer.Exit(ExitCode.READER_GONE) from None
         except OSError as error:
             raise self._refused(error) from error
+
+    def beside(self, ending: str) -> OutputFile | None:
+        """Return the file of this name with a further ending; None if there is one already, or this is no file itself."""
+        other = OutputFile(f"{self.name}{ending}")
+        return None if self._is_special() or os.path.lexists(other.name) else other
 
     def _check(self, inputs: tuple[str, ...]) -> None:
         if self._path.is_dir():
@@ -108,6 +113,35 @@ class OutputFile:
 
     def _refused(self, error: OSError | ValueError) -> BadInput:
         return unwritable(f"cannot write {self.name}: {reason(error)}")
+
+
+@contextmanager
+def kept(document: Callable[[], bytes], output: OutputFile | None) -> Iterator[None]:
+    """If the block cannot write an answer as it was asked for, keep it as JSON, and say where beside the reasons."""
+    try:
+        yield
+    except PlannerError as error:
+        file = _keep(document(), output)
+        if file is None:
+            raise
+        text = f"what was found is not lost: it is in {file} as JSON, of which `memplan write` makes other files"
+        reasons = error.findings[: MAX_FINDINGS - 1]
+        more = error.more + len(error.findings) - len(reasons)
+        raise BadInput(*reasons, Finding(Code.UNWRITABLE, "", text), more=more) from error
+
+
+def _keep(document: bytes, output: OutputFile | None) -> str | None:
+    """Write a new file: the output's name and .json, or, if that is there or cannot be written, a temporary one; return its name, None if neither can be."""
+    with suppress(BadInput, OSError):
+        beside = None if output is None else output.beside(".json")
+        if beside is not None:
+            beside.write(document)
+            return beside.name
+    with suppress(BadInput, OSError):
+        temporary = OutputFile(str(Path(tempfile.mkdtemp(prefix="memplan-"), "answer.json")))
+        temporary.write(document)
+        return temporary.name
+    return None
 
 
 def make_folder(name: str, option: str = "") -> Path:

@@ -31,7 +31,8 @@ from planner.planning.shapes import (
     require_right,
     shape_name,
 )
-from planner.planning.shapes.expression import NAME, Values
+from planner.planning.shapes.c_source import require_prefix
+from planner.planning.shapes.expression import Values
 from planner.planning.shapes.modes import MOST_SHAPES
 from planner.planning.shapes.order import require_plain
 from planner.planning.shapes.shaped import require_shape
@@ -72,8 +73,7 @@ class ShapesKind(Kind):
         if "c" in own:
             if _mode(own) is not Mode.EXPRESSIONS:
                 raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
-            if not NAME.fullmatch(own["c"]):
-                raise bad_option("c", "a prefix is a letter, then letters, digits and _")
+            require_prefix(own["c"], "c")
         require_solver(instructions.options.solver)
 
     def run(self, subject: Subject, instructions: Instructions, line: Line, begun: float, best: bytes | None) -> Answer:

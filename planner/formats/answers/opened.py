@@ -164,6 +164,7 @@ class OpenedPlan(Opened):
 
     def figures(self) -> bytes:
         _require_plan(self.plan.status)
+        require_ids_as_texts(self.asked.problem, [each.id for each in self.plan.placements])
         return write_plan_csv(self.asked.problem, self.plan, self.asked.source)
 
 

@@ -296,16 +296,19 @@ def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> flo
 
 def write_plan(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     """Return the plan as bars at the offsets of their buffers."""
-    chosen = as_chosen(problem, plan)
-    require_ids_as_texts(problem, ids(chosen.buffers))
-    return write(chosen, plan)
+    return write(as_chosen(problem, plan), plan)
+
+
+def check_times(problem: Problem, _source: bytes = b"") -> None:
+    """Raise BadInput if a buffer has no lifetime."""
+    if any(buffer.live is None for buffer in problem.buffers):
+        raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
 
 
 def write(problem: Problem, plan: Plan | None = None) -> bytes:
     """Return the buffers as bars, with a process for each memory; with a plan also their places, where each row of the picture is an address."""
     where = {} if plan is None else {place.id: place for place in plan.placements}
-    if any(buffer.live is None for buffer in problem.buffers):
-        raise bad_input(Code.LIFETIMES_MISSING, ("buffers",), "a trace needs times, and a buffer has none")
+    check_times(problem)
     require_ids_as_texts(problem, ids(problem.buffers))
     rows = []
     names = [pool.name for pool in problem.pools]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.plan import Plan
-from ...model.problem import Problem
+from ...model.problem import BufferId, Problem
 from ..models.tflite.given import METADATA, UNPLANNED, planned_offsets
-from ..models.tflite.model import read_model
-from ..models.tflite.write import offsets_of, scratch_offsets
+from ..models.tflite.model import Model, read_model
+from ..models.tflite.write import offsets_of, require_tensors, scratch_offsets, tensor_needs
 from .naming import PREFIX, memories, remark, require_namespace
 
 TEXT = """\
@@ -58,16 +60,9 @@ static inline const {p}::BufferPlan* {p}_buffer_plan() {{ return reinterpret_cas
 
 def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: str = PREFIX) -> bytes:
     """Return C++ with the plan. Raises BadInput unless it is a plan of this model by TFLite Micro's rules, and the model has no places of its own."""
-    p = require_namespace(prefix, ("BufferPlan", "BufferDescriptor"))
-    model = read_model(source)
+    p, model = _prefix(prefix), read_model(source)
     every = offsets_of(model, plan)
-    for (id_, offset), given in zip(every, planned_offsets(model) or (), strict=False):
-        if UNPLANNED not in (offset, given):
-            text = (
-                f"the model places {quoted(id_)} itself, and the shim takes no tensors with places: write the plan into the model"
-                f" (memplan plan model.tflite -o planned.tflite), or take the model without {METADATA}"
-            )
-            raise bad_input(Code.UNSUPPORTED, ("metadata", METADATA), text)
+    _require_no_places(model, {id_ for id_, offset in every if offset != UNPLANNED})
     planned = [(id_, offset) for id_, offset in every if offset != UNPLANNED]
     scratch = scratch_offsets(model, plan)
     entries = "\n".join(f"        {{{offset}}},  // {remark(id_)}" for id_, offset in (*planned, *scratch))
@@ -80,3 +75,26 @@ def buffer_plan(problem: Problem, plan: Plan, source: bytes, prefix: str = PREFI
         entries=entries,
     )
     return text.encode("ascii")
+
+
+def check(problem: Problem, source: bytes, prefix: str = PREFIX) -> None:
+    """Raise BadInput if no plan of the problem can be such a header."""
+    _prefix(prefix)
+    model = read_model(source)
+    require_tensors(model, problem)
+    _require_no_places(model, {buffer.id for buffer in problem.buffers})
+
+
+def _prefix(prefix: str) -> str:
+    return require_namespace(prefix, ("BufferPlan", "BufferDescriptor"))
+
+
+def _require_no_places(model: Model, planned: Container[BufferId]) -> None:
+    """Raise BadInput if the model itself places one of the planned tensors."""
+    for (id_, need), given in zip(tensor_needs(model), planned_offsets(model) or (), strict=False):
+        if need is not None and id_ in planned and given != UNPLANNED:
+            text = (
+                f"the model places {quoted(id_)} itself, and the shim takes no tensors with places: write the plan into the model"
+                f" (memplan plan model.tflite -o planned.tflite), or take the model without {METADATA}"
+            )
+            raise bad_input(Code.UNSUPPORTED, ("metadata", METADATA), text)

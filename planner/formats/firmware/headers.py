@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...checks.report import bad_input, quoted
 from ...model.errors import Code
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .naming import PREFIX, Memory, memories, remark, require_arrays, require_namespace, require_prefix, section_of
+from .naming import (
+    PREFIX,
+    Memory,
+    certain_memories,
+    memories,
+    remark,
+    require_arrays,
+    require_namespace,
+    require_prefix,
+    section_of,
+)
 
 C_HEAD = """\
 /* Made by memplan. {title}
@@ -54,10 +64,9 @@ struct Placement {{
 
 
 def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
-    """Return the plan as macros. Raises BadInput for one without placements."""
-    p = require_prefix(prefix)
-    found = _memories(problem, plan)
-    require_arrays(p, found)
+    """Return the plan as macros. Raises BadInput for what they cannot express."""
+    p, found = prefix, memories(problem, plan)
+    _require_c(p, found)
     lines = [C_HEAD.format(P=p.upper(), title=_title(problem, plan))]
     for memory in found:
         lines += _c_memory(p, memory)
@@ -66,10 +75,9 @@ def c_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX)
 
 
 def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
-    """Return the plan as constants in a namespace. Raises BadInput for one without placements."""
-    p = require_namespace(prefix)
-    found = _memories(problem, plan)
-    require_arrays(p, found, {f"pool_{memory.name}" for memory in found})
+    """Return the plan as constants in a namespace. Raises BadInput for what they cannot express."""
+    p, found = prefix, memories(problem, plan)
+    _require_cpp(p, found)
     lines = [CPP_HEAD.format(P=p.upper(), p=p, title=_title(problem, plan))]
     for memory in found:
         lines += _cpp_memory(p, memory)
@@ -77,15 +85,35 @@ def cpp_header(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFI
     return "\n".join([*lines, "#endif\n"]).encode("ascii")
 
 
-def _memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
-    """Return the memories. Raises BadInput if an array cannot be aligned as one needs."""
-    found = memories(problem, plan)
+def check_c(problem: Problem, _source: bytes, prefix: str = PREFIX) -> None:
+    """Raise BadInput if no plan of the problem can be macros."""
+    _require_c(prefix, certain_memories(problem))
+
+
+def check_cpp(problem: Problem, _source: bytes, prefix: str = PREFIX) -> None:
+    """Raise BadInput if no plan of the problem can be constants in a namespace."""
+    _require_cpp(prefix, certain_memories(problem))
+
+
+def _require_c(prefix: str, found: Sequence[Memory]) -> None:
+    require_prefix(prefix)
+    _require_alignment(found)
+    require_arrays(prefix, found)
+
+
+def _require_cpp(prefix: str, found: Sequence[Memory]) -> None:
+    require_namespace(prefix)
+    _require_alignment(found)
+    require_arrays(prefix, found, {f"pool_{memory.name}" for memory in found})
+
+
+def _require_alignment(found: Sequence[Memory]) -> None:
+    """Raise BadInput if an array cannot be aligned as one of the memories needs."""
     for memory in found:
         memory.require_alignment()
         if memory.phase:
             text = f"the buffers in {quoted(memory.use.name)} need an alignment of {memory.alignment}, of which the pool's base is no multiple, as an array's address would be: move the base, or take the linker script alone"
             raise bad_input(Code.UNSUPPORTED, (), text)
-    return found
 
 
 def _title(problem: Problem, plan: Plan) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...facts.variants import as_chosen
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .naming import PREFIX, Memory, memories, remark, require_prefix, section_of
+from .naming import PREFIX, Memory, certain_memories, memories, remark, require_prefix, section_of
 
 HEAD = """\
 /* Made by memplan: a section for each memory, for GNU ld and lld. Give it besides the usual script: -Wl,-T,FILE
@@ -19,9 +19,9 @@ MOST = (1 << 32) - 1
 
 
 def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: str = PREFIX) -> bytes:
-    """Return the fragment. Raises BadInput for a plan without placements."""
-    p = require_prefix(prefix)
-    found = memories(problem, plan)
+    """Return the fragment. Raises BadInput for what it cannot express."""
+    p, found = prefix, memories(problem, plan)
+    _require(p, found)
     regions = "".join(f"   {line}\n" for line in _regions(p, found))
     lines = [HEAD.format(p=p, regions=regions)]
     for memory in found:
@@ -30,8 +30,20 @@ def linker_script(problem: Problem, plan: Plan, _source: bytes, prefix: str = PR
     return "\n".join(lines).encode("ascii")
 
 
+def check_script(problem: Problem, _source: bytes, prefix: str = PREFIX) -> None:
+    """Raise BadInput if no plan of the problem can be such a fragment."""
+    _require(prefix, certain_memories(problem))
+
+
+def _require(prefix: str, found: Sequence[Memory]) -> None:
+    require_prefix(prefix)
+    for memory in found:
+        if memory.pool.base is None:
+            memory.require_alignment()
+
+
 def memory_map(problem: Problem, plan: Plan, _source: bytes) -> bytes:
-    """Return every memory's contents by address. Raises BadInput for a plan without placements."""
+    """Return every memory's contents by address."""
     return "\n".join([*_map(problem, plan), ""]).encode("utf-8")
 
 
@@ -50,7 +62,6 @@ def _section(p: str, memory: Memory) -> Iterator[str]:
     room = max(MOST, memory.peak) if memory.use.size is None else memory.use.size
     yield f"PROVIDE({m}_capacity = {room:#x});"
     if memory.pool.base is None:
-        memory.require_alignment()
         at, alignment = "", f" ALIGN({memory.alignment})"
     else:
         at, alignment = f" {memory.pool.base:#x}", ""

@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import NamedTuple
 
-from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_input, in_comment, printable, quoted
 from ...facts.names import Names
 from ...facts.variants import as_chosen
 from ...model.errors import Code
 from ...model.plan import Placement, Plan, PoolUse
-from ...model.problem import Pool, Problem
+from ...model.problem import Buffer, Pool, Problem
 from ..tables.settings import AS
 
 MOST_CHARACTERS = 48
@@ -88,7 +87,6 @@ class Memory(NamedTuple):
 
 def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
     """Return the pools in the plan's order."""
-    require_ids_as_texts(problem, (placement.id for placement in plan.placements))
     problem = as_chosen(problem, plan)
     pools = {pool.name: pool for pool in problem.pools}
     wanted = {buffer.id: buffer.alignment for buffer in problem.buffers}
@@ -102,6 +100,21 @@ def memories(problem: Problem, plan: Plan) -> tuple[Memory, ...]:
         held = sorted(found[use.name], key=lambda each: (each[1].offset, each[1].size))
         alignment = lcm(pools[use.name].alignment, *(wanted.get(each.id, 1) for _, each in held))
         made.append(Memory(name, pools[use.name], use, alignment, tuple(held)))
+    return tuple(made)
+
+
+def certain_memories(problem: Problem) -> tuple[Memory, ...]:
+    """Return the pools as what must lie in them makes them in every plan, without that: what these cannot be written as, no plan can."""
+    held: dict[str, list[Buffer]] = {pool.name: [] for pool in problem.pools}
+    for buffer in problem.buffers:
+        homes = tuple(held) if buffer.pools is None else buffer.pools
+        if buffer.fixed is not None or len(homes) == 1:
+            held[homes[0] if buffer.fixed is None else buffer.fixed.pool].append(buffer)
+    made = []
+    for name, pool in zip(unique(held, SUFFIXES), problem.pools, strict=True):
+        use = PoolUse(pool.name, pool.size, max((buffer.size for buffer in held[pool.name]), default=0), 0)
+        alignment = lcm(pool.alignment, *{buffer.alignment for buffer in held[pool.name]})
+        made.append(Memory(name, pool, use, alignment, ()))
     return tuple(made)
 
 

@@ -70,9 +70,7 @@ def write_plan_csv(problem: Problem, plan: Plan, _source: bytes) -> bytes:
     """Return the rows with the plan's offsets, as in minimalloc's solutions; with several memories, also each buffer's memory."""
     where = {place.id: place for place in plan.placements}
     rows: list[dict[str, int | str]] = []
-    chosen = as_chosen(problem, plan)
-    require_ids_as_texts(problem, ids(chosen.buffers))
-    for buffer in chosen.buffers:
+    for buffer in as_chosen(problem, plan).buffers:
         place = where[buffer.id]
         placed: dict[str, int | str] = {
             "hint": "",

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_answer, bad_input, quoted
+from ...model.columns import ids
 from ...model.errors import BadInput, Code
 from .endings import of_ending
 from .format import BYTES, CSV, JSON, TEXT, found
@@ -33,6 +35,10 @@ class PlanFormat(NamedTuple):
     settings: tuple[Setting, ...] = ()
     media_type: str = TEXT
     arguments: Mapping[str, Any] = NOTHING
+    ids_are_texts: bool = True
+    """True if the numbers and the texts among ids look alike in it."""
+    check: str | None = None
+    """module:function, from a Problem and the bytes: raises BadInput if the writer could write no plan of it."""
 
     def require_source(self, source: Source) -> None:
         """Raise BadInput if plans in this format are made of problems in one format alone, and this is another."""
@@ -41,11 +47,20 @@ class PlanFormat(NamedTuple):
 
             require_content(self.read_as.partition(":")[0], source, f"a {self.endings[0]} file is written from")
 
+    def require_expressible(self, problem: Problem, source: bytes) -> None:
+        """Raise BadInput if no plan of the problem can be written in this format, as far as this shows without one."""
+        if self.ids_are_texts:
+            require_ids_as_texts(problem, ids(problem.buffers))
+        if self.check is not None:
+            found(self.check)(problem, source, **self.arguments)
+
     def write(self, problem: Problem, plan: Plan, source: bytes) -> bytes:
         """Return the plan in this format. Raises BadInput for what it cannot express: only memplan's own can lack addresses."""
         if self.name != USUAL and not plan.status.has_plan:
             text = f"there is nothing to write: the plan is {plan.status.value}"
             raise bad_answer(Code.NO_PLAN_FOUND, ("status",), text)
+        if self.ids_are_texts:
+            require_ids_as_texts(problem, [placement.id for placement in plan.placements])
         written: bytes = found(self.writer)(problem, plan, source, **self.arguments)
         return written
 
@@ -61,6 +76,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             (".json", ".plan"),
             "planner.formats.tables.plans:plan_document",
             media_type=JSON,
+            ids_are_texts=False,
         ),
         PlanFormat(
             "tflite",
@@ -69,16 +85,41 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             "planner.formats.models.tflite.write:write_into",
             _MICRO,
             media_type=BYTES,
-        ),
-        PlanFormat("c", "C header", (".h",), "planner.formats.firmware.headers:c_header", settings=PREFIX),
-        PlanFormat(
-            "cpp", "C++ header", (".hpp", ".hh", ".hxx"), "planner.formats.firmware.headers:cpp_header", settings=PREFIX
+            ids_are_texts=False,
+            check="planner.formats.models.tflite.write:check",
         ),
         PlanFormat(
-            "ld", "linker script", (".ld", ".lds"), "planner.formats.firmware.linker:linker_script", settings=PREFIX
+            "c",
+            "C header",
+            (".h",),
+            "planner.formats.firmware.headers:c_header",
+            settings=PREFIX,
+            check="planner.formats.firmware.headers:check_c",
+        ),
+        PlanFormat(
+            "cpp",
+            "C++ header",
+            (".hpp", ".hh", ".hxx"),
+            "planner.formats.firmware.headers:cpp_header",
+            settings=PREFIX,
+            check="planner.formats.firmware.headers:check_cpp",
+        ),
+        PlanFormat(
+            "ld",
+            "linker script",
+            (".ld", ".lds"),
+            "planner.formats.firmware.linker:linker_script",
+            settings=PREFIX,
+            check="planner.formats.firmware.linker:check_script",
         ),
         PlanFormat("map", "memory map", (".map",), "planner.formats.firmware.linker:memory_map"),
-        PlanFormat("cadence", "Cadence's tables", (".cadence",), "planner.formats.firmware.cadence:cadence_document"),
+        PlanFormat(
+            "cadence",
+            "Cadence's tables",
+            (".cadence",),
+            "planner.formats.firmware.cadence:cadence_document",
+            ids_are_texts=False,
+        ),
         PlanFormat(
             "tflm",
             "TFLite Micro's BufferPlan, C++",
@@ -86,6 +127,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             "planner.formats.firmware.buffer_plan:buffer_plan",
             _MICRO,
             PREFIX,
+            check="planner.formats.firmware.buffer_plan:check",
         ),
         PlanFormat(
             "csv",
@@ -100,6 +142,7 @@ PLAN_FORMATS: dict[str, PlanFormat] = {
             (".trace", ".trace.json"),
             "planner.formats.dumps.chrome:write_plan",
             media_type=JSON,
+            check="planner.formats.dumps.chrome:check_times",
         ),
     )
 }

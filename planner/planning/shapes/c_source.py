@@ -27,8 +27,7 @@ FUNCTIONS = {
 
 def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -> bytes:
     """Return the functions of a plan whose offsets are expressions; `ids` are the buffers' ids in the problem's order. Raises BadInput."""
-    if not NAME.fullmatch(prefix):
-        raise bad_option("prefix", "a prefix is a letter, then letters, digits and _")
+    require_prefix(prefix, "prefix")
     if found.plan is not None:
         raise bad_option("mode", "C functions are for offsets that are expressions; the others are numbers")
     place = {id_: i for i, id_ in enumerate(ids)}
@@ -61,6 +60,12 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
         if any(f"{prefix}_{name}(" in part.partition("/*")[0] for part in parts)
     ]
     return "".join([head, *called, *parts]).encode("ascii")
+
+
+def require_prefix(prefix: str, option: str) -> None:
+    """Raise BadInput, about that option, unless names of C functions can begin so."""
+    if not NAME.fullmatch(prefix):
+        raise bad_option(option, "a prefix is a letter, then letters, digits and _")
 
 
 def _checks(found: ShapesPlan, answer: str) -> Iterator[str]:

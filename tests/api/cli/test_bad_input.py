@@ -166,10 +166,15 @@ def test_a_folder_that_cannot_be_made_is_unwritable(
     assert [(error["code"], error["file"]) for error in errors] == [("unwritable", None)]
 
 
-def test_a_full_disk_is_unwritable(tmp_path: Path, capfdbinary: Captured) -> None:
+def test_a_full_disk_is_unwritable_and_the_plan_is_kept(
+    tmp_path: Path, capfdbinary: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     lines, errors = refused(["plan", written(tmp_path, THREE), "-o", "/dev/full"], capfdbinary)
-    assert lines == ["error: cannot write /dev/full: no space left on device [unwritable]"]
-    assert errors[0]["code"] == "unwritable"
+    assert lines[0] == "error: cannot write /dev/full: no space left on device [unwritable]"
+    assert [error["code"] for error in errors] == ["unwritable", "unwritable"]
+    kept = [json.loads(path.read_bytes())["format"] for path in tmp_path.glob("memplan-*/answer.json")]
+    assert kept == ["memplan-plan/1", "memplan-plan/1"]
 
 
 @pytest.mark.parametrize("option", ["--alignment", "--like"])

@@ -24,7 +24,7 @@ from solvers.model.registry import SolverKind, entry_of
 
 from ...exit_codes import ExitCode
 from ...terminal.interrupt import Interrupt
-from ...terminal.output_file import OutputFile
+from ...terminal.output_file import OutputFile, kept
 from ...terminal.progress.planning import Silent, progress_on
 from ...terminal.reading import STANDARD_INPUT, read_baseline, read_bytes, shown_name
 from ...terminal.refusals import refusing
@@ -99,13 +99,13 @@ def run(request: Request, options: Options) -> ExitCode:
     hand_over = partial(deliver, options=options)
     if request.proof is None:
         way = planner.plan if old is None else partial(planner.plan, start=old)
-        return carry_out(request, options, Work(plan_format_of, way, in_bytes, for_the_file, hand_over))
+        return carry_out(request, options, Work(plan_format_of, way, in_bytes, for_the_file, write_plan, hand_over))
     from .proof import Proving
 
     proving = Proving(request.proof, options)
     with refusing(shown_name(request.file), as_json=request.as_json):
         proving.check(request.file, request.target)
-    work = Work(plan_format_of, partial(proving.plan, start=old), in_bytes, for_the_file, hand_over)
+    work = Work(plan_format_of, partial(proving.plan, start=old), in_bytes, for_the_file, write_plan, hand_over)
     code = carry_out(request, options, work)
     with refusing(None, as_json=request.as_json):
         written = proving.write()
@@ -116,7 +116,7 @@ def run(request: Request, options: Options) -> ExitCode:
 
 def share(request: Request, options: Options) -> ExitCode:
     """Find a sharing, deliver it, and return the exit code."""
-    work = Work(_is_json, planner.share, lambda _: True, _written_sharing, _deliver_sharing)
+    work = Work(_is_json, planner.share, lambda _: True, _written_sharing, write_sharing, _deliver_sharing)
     return carry_out(request, options, work)
 
 
@@ -175,7 +175,9 @@ class Work(NamedTuple, Generic[Answer]):
     make: Callable[..., Answer]
     in_bytes: Callable[[Problem], bool]
     write: Callable[[Request, Input, Answer], bytes | None]
-    """Returns the contents of the file of -o."""
+    """Returns the contents of the file of -o. Raises BadInput."""
+    document: Callable[[Answer], bytes]
+    """Returns the answer as JSON."""
     deliver: Callable[[Request, Problem, Answer], None]
 
 
@@ -197,9 +199,10 @@ def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCod
                     begun=given.begun,
                 )
             made = replace(found, warnings=(*given.warnings, *found.warnings))
-            content = None if output is None and not request.prints_as_asked else work.write(request, given, made)
-            if content is not None:
-                write_out(content) if output is None else output.write(content)
+            with kept(partial(work.document, made), output):
+                content = None if output is None and not request.prints_as_asked else work.write(request, given, made)
+                if content is not None:
+                    write_out(content) if output is None else output.write(content)
             work.deliver(request, problem, made)
     return ExitCode.INTERRUPTED if made.stop is StopReason.CANCELLED else EXIT_CODES[made.status]
 
@@ -219,7 +222,7 @@ def plan_format_of(request: Request) -> PlanFormat:
 
 
 def read_input(request: Request, wanted: PlanFormat | None, seconds: float | None) -> Input:
-    """The problem, if no format was named in the one that the plan's needs. Raises BadInput, and OutOfTime if reading it takes that long."""
+    """The problem, if no format was named in the one that the plan's needs. Raises BadInput, also if no plan of it can be written as wanted, and OutOfTime."""
     ready = time.monotonic()
     data = read_bytes(request.file)
     begun = request.begun
@@ -231,6 +234,8 @@ def read_input(request: Request, wanted: PlanFormat | None, seconds: float | Non
             wanted.require_source(Source(data, request.file))
             usual = wanted.read_as
         problem, warnings = read_problem(data, name=request.file, format=request.input_format or usual)
+        if wanted is not None:
+            wanted.require_expressible(problem, data)
     return Input(problem, warnings, begun, data)
 
 

@@ -13,6 +13,7 @@ from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import finish, time_limit
 from planner.planning.options.options import Options, bad_option
 from planner.planning.shapes import Mode, ShapesPlan, c_source, parse_shape, plan_shapes, planned_shapes, require_right
+from planner.planning.shapes.c_source import require_prefix
 
 from ...exit_codes import ExitCode
 from ...terminal.output_file import OutputFile
@@ -77,8 +78,10 @@ def _check_outputs(request: Request) -> PictureFile | None:
     for name in (request.out, request.c):
         if name is not None and name != STANDARD_OUTPUT:
             OutputFile(name).check(request.file)
-    if request.c is not None and Mode(request.mode) is not Mode.EXPRESSIONS:
-        raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
+    if request.c is not None:
+        if Mode(request.mode) is not Mode.EXPRESSIONS:
+            raise bad_option("c", "C functions are for offsets that are expressions; the others are numbers")
+        require_prefix(request.prefix, "prefix")
     return None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
 
 

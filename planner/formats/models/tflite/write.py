@@ -7,7 +7,7 @@ first, and everything else follows unchanged.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ....checks.report import bad_answer, bad_input, quoted
@@ -39,23 +39,48 @@ def write_into(_problem: Problem, plan: Plan, source: bytes) -> bytes:
     return with_metadata(model, [offset for _, offset in offsets_of(model, plan)])
 
 
+def check(problem: Problem, source: bytes) -> None:
+    """Raise BadInput if no plan of the problem can be in the model."""
+    model = read_model(source)
+    require_tensors(model, problem)
+    with_metadata(model, [UNPLANNED for _ in tensor_ids(model)])
+
+
+def require_tensors(model: Model, problem: Problem) -> None:
+    """Raise BadInput unless the problem has tensors of the model, as large as TFLite Micro takes them."""
+    sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+    known = [(id_, need) for id_, need in tensor_needs(model) if need is not None and id_ in sizes]
+    if not known:
+        raise bad_input(Code.CONTRADICTION, (), "the problem has none of the model's tensors")
+    for id_, need in known:
+        if sizes[id_] < need:
+            raise bad_input(Code.CONTRADICTION, (), _too_small(id_, sizes[id_], need))
+
+
+def tensor_needs(model: Model) -> Iterator[tuple[BufferId, int | None]]:
+    """Yield every tensor of the file with its bytes in the arena; None if TFLite Micro's planner does not place it. Raises BadInput for unknown types."""
+    for number, id_ in enumerate(tensor_ids(model)):
+        s, i = place_of(model, number)
+        yield id_, placed_bytes(model.subgraphs[s].tensors[i], s, i) if is_placed(model, s, i) else None
+
+
+def _too_small(id_: BufferId, size: int, need: int) -> str:
+    return f"{quoted(id_)} has {size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
+
+
 def offsets_of(model: Model, plan: Plan) -> list[tuple[BufferId, int]]:
     """Return every tensor of the file with its offset; -1 if TFLite Micro's planner does not place it. Raises BadInput."""
     if not plan.status.has_plan:
         raise bad_answer(Code.NO_PLAN_FOUND, ("status",), f"there is nothing to write: the plan is {plan.status.value}")
     placed = {placement.id: (number, placement) for number, placement in enumerate(plan.placements)}
     found: list[tuple[BufferId, int]] = []
-    for number, id_ in enumerate(tensor_ids(model)):
-        s, i = place_of(model, number)
-        if not is_placed(model, s, i) or id_ not in placed:
+    for id_, need in tensor_needs(model):
+        if need is None or id_ not in placed:
             found.append((id_, UNPLANNED))
             continue
         at, placement = placed[id_]
-        need = placed_bytes(model.subgraphs[s].tensors[i], s, i)
         if placement.size < need:
-            text = (
-                f"{quoted(id_)} has {placement.size} bytes, TFLite Micro takes {need}: plan the model with --like tflm"
-            )
+            text = _too_small(id_, placement.size, need)
             raise bad_answer(Code.CONTRADICTION, ("placements", at, "size"), text)
         if placement.offset % ALIGNMENT or placement.offset > MOST:
             text = f"{quoted(id_)} is at {placement.offset}; TFLite Micro takes multiples of {ALIGNMENT} below 2^31"

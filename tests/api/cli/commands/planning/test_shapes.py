@@ -58,6 +58,7 @@ def test_plan_takes_the_largest_sizes() -> None:
     ("arguments", "says"),
     [
         (["--at", "n=0"], b"must be from 1 to 2048"),
+        (["--at", "n=0", "--c", "-", "--prefix", "1x"], b"a prefix is a letter"),
         (["--at", "k=1"], b"the symbol n has no value"),
         (["--at", "n"], b"is not of the form"),
         (["--mode", "buckets"], b"say which shapes"),
