@@ -97,7 +97,7 @@ class MemoryReport:
 
 def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     """Return the report of a correct plan (`verify(problem, plan)` finds nothing). Raises BadInput for a plan that cannot be one of the problem."""
-    _require_names(problem, plan)
+    require_names(problem, plan)
     problem = spell_out_constants(as_chosen(problem, plan))
     problem = replace(problem, buffers=tuple(in_time(problem.buffers, LOOKING, "buffer")))  # each is looked at often
     profile = LiveProfile(problem, plan.placements)
@@ -116,7 +116,7 @@ def memory_report(problem: Problem, plan: Plan) -> MemoryReport:
     )
 
 
-def _require_names(problem: Problem, plan: Plan) -> None:
+def require_names(problem: Problem, plan: Plan) -> None:
     """Raise BadInput if the plan has other memories than the problem, or places other buffers."""
     if [use.name for use in plan.pools] != [pool.name for pool in problem.pools]:
         raise bad_input(

@@ -108,7 +108,7 @@ def _lines(columns: PlacementColumns) -> Iterator[str]:
     ids, used = columns.ids, pools_of(columns)
     begin, end = (f'{ITEM}{{"id": ', ', "pool": '), (', "offset": ', ', "size": ', "}")
     if len(used) == 1:
-        words = (begin[0], f"{begin[1]}{compact(*used)}{end[0]}", *end[1:])
+        words = (begin[0], f"{begin[1]}{compact(next(iter(used)))}{end[0]}", *end[1:])
         texts = named_rows(words, ids, compact, columns.offset, columns.size)
     else:
         names = names_of(columns.pools, compact)

@@ -120,7 +120,13 @@ def _table(rows: list[dict[str, int | str]]) -> bytes:
     ]
     if "alignment" in columns:
         rows = [row | {"alignment": row["alignment"] or 1} for row in rows]
-    return table(columns, rows).encode()
+    try:
+        return table(columns, rows).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        broken = next(value for row in rows for value in row.values() if half in str(value))
+        text = f"the string {quoted(broken)} contains half of a surrogate pair, which UTF-8 has not"
+        raise bad_input(Code.INVALID_VALUE, ("buffers",), text) from None
 
 
 def _require_plain(problem: Problem) -> None:

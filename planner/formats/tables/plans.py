@@ -59,6 +59,10 @@ class PlanFormat(NamedTuple):
         if self.name != USUAL and not plan.status.has_plan:
             text = f"there is nothing to write: the plan is {plan.status.value}"
             raise bad_answer(Code.NO_PLAN_FOUND, ("status",), text)
+        if self.name != USUAL:
+            from ...reporting.report import require_names
+
+            require_names(problem, plan)
         if self.ids_are_texts:
             require_ids_as_texts(problem, [placement.id for placement in plan.placements])
         written: bytes = found(self.writer)(problem, plan, source, **self.arguments)

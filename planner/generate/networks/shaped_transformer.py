@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...checks.report import Report
+from ...checks.values import check_number
 from ...model.problem import Buffer, Lifetimes, Pool, Problem
 from ...planning.options.options import bad_option
 from ...planning.shapes import ShapedProblem, shaped
@@ -12,12 +14,19 @@ BYTES = 2
 ALIKE = 3
 """So many layers in a row are alike."""
 MOST_TOKENS = 1 << 20
+MOST_LAYERS = 100_000
 
 
 def shaped_transformer(
     layers: int = 2, width: int = 256, heads: int = 4, longest: int = 2048, *, decode: bool = False
 ) -> ShapedProblem:
-    """Return the problem. `n` is the number of known tokens; every layer's keys and values of all tokens are kept to the end."""
+    """Return the problem. `n` is the number of known tokens; every layer's keys and values of all tokens are kept to the end. Raises BadInput."""
+    report = Report()
+    check_number(report, ("layers",), layers, high=MOST_LAYERS)
+    for name, value in (("width", width), ("heads", heads)):
+        check_number(report, (name,), value)
+    check_number(report, ("longest",), longest, 1)
+    report.raise_if_any()
     tape = _Tape()
     rows = "" if decode else "*n"
     stream = tape.step("embed", f"{width * BYTES}{rows}")
@@ -56,6 +65,7 @@ def _requested(request: Request, rows: str) -> Sketch:
             heads, wide = width // chance.pick((32, 64, 128)), chance.pick((2, 3, 4))
         stream = _layer(tape, f"{layer}.", stream, kept, (width, heads, wide), rows)
         layer += 1
+    tape.read(*kept)
     buffers = tape.buffers(request.buffers)
     return Sketch(buffers, symbols={"n": (1, longest)}, sizes=dict(list(tape.sizes.items())[: request.buffers]))
 
@@ -77,7 +87,6 @@ def _layer(tape: _Tape, at: str, stream: int, kept: list[int], shape: tuple[int,
     up = tape.step(f"{at}up", between, second)
     gate = tape.step(f"{at}gelu", between, up)
     down = tape.step(f"{at}down", row, gate)
-    tape.read(*kept)
     return tape.step(f"{at}out", row, after, down)
 
 

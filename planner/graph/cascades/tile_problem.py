@@ -100,6 +100,9 @@ def tile_problem(network: Network, pools: Sequence[Pool], options: TileOptions) 
 def _tilings(flow: Flow, options: TileOptions) -> Iterator[Sequence[Tiling]]:
     """Yield what each operator's tiles may be."""
     rates = TileRates(tuple(level.bytes_per_cycle for level in options.levels))
+    if isinstance(options.cycles, TileRates) and len(options.cycles.bytes_per_cycle) != len(options.levels):
+        text = f"must be one for each of the {len(options.levels)} levels, not {len(options.cycles.bytes_per_cycle)}"
+        raise bad_input(Code.CONTRADICTION, ("cycles", "bytes_per_cycle"), text)
     cycles = in_whole_cycles(options.cycles or rates)
     inputs = sum(len(step.operator.inputs) for step in flow.steps)
     most = max(min(MOST_TILINGS, MOST_TILINGS_IN_ALL // inputs), 1)

@@ -9,10 +9,13 @@ from itertools import product
 from math import isqrt, prod
 from typing import NamedTuple, TypeAlias
 
+from ...checks.report import Report
+from ...checks.values import check_number
 from .demand import Flow
 from .operators import Operator
 from .stripes.cutting import block_along, halves
 from .windows import Step, Window
+from .work import check_computing
 
 MOST_TILES = 4096
 """The most tiles of an operator that are examined."""
@@ -67,6 +70,14 @@ class TileRates:
             exposed = -(-moving // work.tiles[level])
             taken = max(taken, moving) + exposed if work.doubled[level] else taken + moving
         return taken
+
+    def require_sound(self) -> None:
+        """Raise BadInput unless the machine works and moves bytes at all."""
+        report = Report()
+        for k, rate in enumerate(self.bytes_per_cycle):
+            check_number(report, ("tiles", "levels", k, "bytes_per_cycle"), rate, 1)
+        check_computing(report, self.operations_per_cycle, self.cycles_per_run)
+        report.raise_if_any()
 
 
 class Fetched(NamedTuple):

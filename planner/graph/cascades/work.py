@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from operator import index
 from typing import TypeAlias, TypeVar
 
-from ...checks.report import bad_input
+from ...checks.arguments import Sound
+from ...checks.report import Report, bad_input
+from ...checks.values import check_number
 from ...model.errors import Code, echo
 from .operators import Operator
 
@@ -44,9 +46,24 @@ class Rates:
         moving = -(-(work.bytes_read + work.bytes_written) // self.bytes_per_cycle)
         return computing + moving + work.runs * self.cycles_per_run
 
+    def require_sound(self) -> None:
+        """Raise BadInput unless the machine works and moves bytes at all."""
+        report = Report()
+        check_number(report, ("cycles", "bytes_per_cycle"), self.bytes_per_cycle, 1)
+        check_computing(report, self.operations_per_cycle, self.cycles_per_run)
+        report.raise_if_any()
+
+
+def check_computing(report: Report, operations_per_cycle: int, cycles_per_run: int) -> None:
+    """Check what rates of all kinds say of computing."""
+    check_number(report, ("cycles", "operations_per_cycle"), operations_per_cycle, 1)
+    check_number(report, ("cycles", "cycles_per_run"), cycles_per_run)
+
 
 def in_whole_cycles(cycles: Callable[[Done], int]) -> Callable[[Done], int]:
-    """Return a caller's cost model that raises BadInput for costs that are no integers."""
+    """Return a caller's cost model that raises BadInput for costs that are no integers. Raises BadInput if the model says that it is wrong in itself."""
+    if isinstance(cycles, Sound):
+        cycles.require_sound()
 
     def counted(work: Done) -> int:
         cost = cycles(work)

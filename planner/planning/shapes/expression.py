@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 from math import prod
+from numbers import Integral
 from typing import Any, TypeAlias
 
-from ...model.errors import BadInput, Code, Finding
+from ...model.errors import BadInput, Code, Finding, echo
 
 MOST_CHARACTERS = 1024
 MOST_NODES = 400
@@ -66,31 +67,51 @@ class Expression:
         return _text(self)
 
     def at(self, values: Values) -> int:
-        """Return its exact value."""
+        """Return its exact value. Raises ExpressionError if a symbol has no value, or a divisor is 0."""
+        try:
+            return self._at(values)
+        except ZeroDivisionError:
+            raise ExpressionError(f"{echo(str(self))} divides by 0") from None
+        except (IndexError, ValueError) as error:
+            if not isinstance(error, ExpressionError):
+                require_formed(self, values)
+            raise
+
+    def _at(self, values: Values) -> int:
         match self.kind:
             case Kind.NUMBER:
                 return self.value
             case Kind.SYMBOL:
-                return values[self.name]
+                value = self._value(values)
+                if type(value) is int or isinstance(value, Integral):
+                    return int(value)
+                raise ExpressionError(f"the value of {self.name} must be an integer, not {echo(value)}")
             case Kind.SUM:
-                return sum(part.at(values) for part in self.parts)
+                return sum(part._at(values) for part in self.parts)
             case Kind.PRODUCT:
-                return prod(part.at(values) for part in self.parts)
+                return prod(part._at(values) for part in self.parts)
             case Kind.MAX:
-                return max(part.at(values) for part in self.parts)
+                return max(part._at(values) for part in self.parts)
             case Kind.MIN:
-                return min(part.at(values) for part in self.parts)
+                return min(part._at(values) for part in self.parts)
             case Kind.CEILDIV:
-                return -(-self.parts[0].at(values) // self.parts[1].at(values))
+                return -(-self.parts[0]._at(values) // self.parts[1]._at(values))
+
+    def _value(self, values: Mapping[str, Any]) -> Any:
+        """Return the symbol's value, or values."""
+        try:
+            return values[self.name]
+        except (LookupError, TypeError):
+            raise ExpressionError(f"the symbol {self.name} has no value") from None
 
     def at_many(self, values: Mapping[str, Any]) -> Any:
-        """Return its values for arrays of integers. The symbols' ranges keep every step below 2^62."""
+        """Return its values for arrays of integers. The symbols' ranges keep every step below 2^62. Raises ExpressionError if a symbol has none."""
         import numpy as np
 
         if self.kind is Kind.NUMBER:
             return np.int64(self.value)
         if self.kind is Kind.SYMBOL:
-            return values[self.name]
+            return self._value(values)
         parts = [part.at_many(values) for part in self.parts]
         match self.kind:
             case Kind.SUM:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.generate.chance import Chance
 from planner.generate.networks.convnet import convnet
 from planner.generate.networks.recurrent import recurrent
-from planner.generate.networks.shaped_transformer import shaped_transformer
+from planner.generate.networks.shaped_transformer import MOST_LAYERS, shaped_transformer
 from planner.generate.networks.tape import Tape
 from planner.generate.networks.transformer import transformer
 from planner.generate.networks.unet import unet
 from planner.generate.request import Request, Sketch
+from planner.model.errors import BadInput
 from planner.model.problem import Buffer
 
 Lives = dict[str, list[tuple[int, int, int]]]
@@ -126,3 +129,14 @@ def test_keys_and_values_of_a_transformer_live_until_the_end(decode: bool) -> No
     assert many["0.cache"][0] == 100 * few["0.cache"][0] == 100 * 2 * 64 * 2
     assert many["0.scores"][0] == (100 if decode else 100 * 100) * few["0.scores"][0]
     assert many["0.norm"][0] == (1 if decode else 100) * few["0.norm"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name in ("layers", "width", "heads", "longest") for value in (-1, 1 << 80)]
+    + [("layers", MOST_LAYERS + 1), ("longest", 0)],
+)
+def test_a_transformer_of_no_size_is_refused(name: str, value: int) -> None:
+    make: Any = shaped_transformer
+    with pytest.raises(BadInput, match=f"^/{name}: must be from "):
+        make(**{name: value})

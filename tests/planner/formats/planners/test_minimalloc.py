@@ -359,3 +359,13 @@ def test_empty_cells_of_optional_columns_say_nothing() -> None:
     found = buffers("id,lower,upper,size,alignment,offset,hint,gaps,kind,pool", "a,0,3,4,,,,,,", "b,0,3,4, ,,,,,")
     assert found == (Buffer("a", 4, live=((0, 3),)), Buffer("b", 4, live=((0, 3),)))
     assert [buffer.alignment for buffer in buffers("id,lower,upper,size,alignment", "a,0,3,4,", "b,0,3,4,8")] == [1, 8]
+
+
+@pytest.mark.parametrize("half", [Buffer("a\ud800", 8, live=((0, 1),)), Buffer("a", 8, live=((0, 1),), kind="\udfff")])
+def test_half_of_a_surrogate_pair_is_not_written(half: Buffer) -> None:
+    problem = Problem((half,))
+    with pytest.raises(BadInput, match=r"the string '.*ud[8f]..' contains half of a surrogate pair"):
+        write_csv(problem)
+    if half.kind is None:
+        with pytest.raises(BadInput, match=r"the string '.*ud800' contains half"):
+            write_plan_csv(problem, plan(problem), b"")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 
 from planner.model.deadline import time_limit
 from planner.planning.shapes import ranges
-from planner.planning.shapes.expression import Expression, ExpressionError, parse
+from planner.planning.shapes.expression import Expression, ExpressionError, Kind, parse
 from planner.planning.shapes.intervals import Box, bounds
 from planner.planning.shapes.normal import normal
 from planner.planning.shapes.ranges import Effort, greatest, least, size_range
@@ -180,3 +181,30 @@ def test_the_clock_is_looked_at_between_boxes_of_a_long_expression(monkeypatch: 
 
 def test_numbers_up_to_the_largest_address_are_accepted() -> None:
     assert parse("4611686018427387904", ()) == Expression(parse("1", ()).kind, value=1 << 62)
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "says"),
+    [
+        ("4*n", {}, "the symbol n has no value"),
+        ("n + m", {"n": 1}, "the symbol m has no value"),
+        ("4*n", None, "the symbol n has no value"),
+        ("4*n", {"n": "x"}, "the value of n must be an integer, not 'x'"),
+        ("4*n", {"n": 2.5}, "the value of n must be an integer, not 2.5"),
+        ("ceildiv(n, m)", {"n": 1, "m": 0}, r"'ceildiv\(n, m\)' divides by 0"),
+    ],
+)
+def test_what_has_no_value_says_why(text: str, values: Any, says: str) -> None:
+    with pytest.raises(ExpressionError, match=says):
+        parse(text, NAMES).at(values)
+
+
+def test_the_values_of_many_shapes_need_all_symbols() -> None:
+    with pytest.raises(ExpressionError, match="the symbol m has no value"):
+        parse("n*m", NAMES).at_many({"n": np.arange(3)})
+
+
+@pytest.mark.parametrize("kind", [Kind.MAX, Kind.MIN, Kind.CEILDIV])
+def test_what_was_put_together_wrongly_is_no_expression(kind: Kind) -> None:
+    with pytest.raises(ExpressionError, match="has 0 parts"):
+        Expression(kind).at({})
