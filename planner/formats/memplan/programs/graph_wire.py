@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from ....model.problem import MAX_ADDRESS, MAX_TEXT
 from ...json.strict import STRICT, BufferIdField, Items
-from ..wire import Alignment, Bytes, Name, PoolWire
+from ..wire import Alignment, Bytes, Name, PoolWire, Positive
 
 Index = Annotated[int, Field(ge=-MAX_ADDRESS, le=MAX_ADDRESS)]
 Kind = Literal["intermediate", "input", "constant", "mutable"]
@@ -37,6 +37,7 @@ class FlatOperatorWire(TypedDict):
     dim: NotRequired[Index]
     start: NotRequired[Index]
     step: NotRequired[Index]
+    over: NotRequired[Positive]
 
 
 @with_config(STRICT)
@@ -100,6 +101,7 @@ class OperatorWire(TypedDict):
     dim: NotRequired[Index]
     start: NotRequired[Index]
     step: NotRequired[Index]
+    over: NotRequired[Positive]
     workspaces: NotRequired[Items[WorkspaceWire]]
     functions: NotRequired[Items[Name]]
     condition: NotRequired[Name]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from planner.formats import read_graph
-from planner.graph import Graph, Operator, OperatorKind, Tensor, TensorKind
+from planner.formats import read_graph, read_problem
+from planner.formats.memplan.programs.graph_wire import OperatorWire
+from planner.graph import Graph, Operator, OperatorKind, Tensor, TensorKind, graph_problem
 from planner.model.errors import BadInput
+from planner.model.problem import Pool
 
 DOCUMENT: dict[str, Any] = {
     "format": "memplan-graph/1",
@@ -89,3 +92,43 @@ def test_concatenations_of_tensors_of_other_ranks_are_refused() -> None:
 def test_repeated_keys_are_refused() -> None:
     with pytest.raises(BadInput):
         read_graph(b'{"format": "memplan-graph/1", "format": 2}')
+
+
+def test_a_program_in_json_says_all_of_an_operator() -> None:
+    assert OperatorWire.__annotations__.keys() == {field.name for field in fields(Operator)}
+
+
+@pytest.mark.parametrize("form", ["memplan-graph/1", "memplan-graph/2"])
+@pytest.mark.parametrize("over", [None, 1, 2])
+def test_results_in_place_lie_over_as_many_inputs_as_are_said(form: str, over: int | None) -> None:
+    """The first input is needed afterwards, so that only the second allows it."""
+    kinds = {"w": "input", "x": "intermediate", "y": "intermediate", "z": "intermediate"}
+    is_flat = form == "memplan-graph/1"
+    tensors: list[dict[str, Any]] = [{"id": id_, "shape": [64], "kind": kind} for id_, kind in kinds.items()]
+    operators: list[dict[str, Any]] = [
+        {"kind": "compute", "inputs": ["w"], "outputs": ["x"]},
+        {"kind": "in_place", "inputs": ["w", "x"], "outputs": ["y"], **({} if over is None else {"over": over})},
+        {"kind": "compute", "inputs": ["y", "w"], "outputs": ["z"]},
+    ]
+    function = {"name": "main", "tensors": tensors, "operators": operators, "inputs": ["w"], "outputs": ["z"]}
+    document = {
+        "format": form,
+        **({"tensors": tensors, "operators": operators} if is_flat else {"functions": [function]}),
+    }
+    if is_flat:
+        tensors[-1]["is_output"] = True
+    problem = read_problem(json.dumps(document).encode())[0]
+    tied = [(tie.buffer, tie.base) for tie in problem.constraints.colocations]
+    assert tied == ([("y", "x")] if over == 2 else [])
+    if is_flat:
+        graph = read_graph(json.dumps(document).encode())
+        assert graph.operators[1].over == (over or 1)
+        assert graph_problem(graph, (Pool("default"),)).problem.constraints == problem.constraints
+
+
+@pytest.mark.parametrize(("over", "code"), [(0, "out_of_range"), (3, "out_of_range"), (1.0, "wrong_type")])
+def test_an_operator_lies_over_inputs_that_it_has(over: float, code: str) -> None:
+    operators = [{"kind": "in_place", "inputs": ["x", "x"], "outputs": [1], "over": over}]
+    with pytest.raises(BadInput) as caught:
+        read_graph(json.dumps(changed(operators=operators)).encode())
+    assert [(f.code, f.pointer) for f in caught.value.findings] == [(code, "/operators/0/over")]
