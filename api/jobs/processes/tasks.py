@@ -37,6 +37,7 @@ from ..requests.problem_and_plan import Both, below_its_part, problem_and_plan
 
 if TYPE_CHECKING:
     from planner.formats.answers.opened import Opened
+    from planner.formats.tables.plans import PlanFormat
 
 READY_SECONDS = 5.0
 FIVE_BUFFERS = Problem(tuple(Buffer(i, 16 + 16 * i, live=((i, i + 2),)) for i in range(5)), name="five")
@@ -141,14 +142,14 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
     return {}, as_json(answer)
 
 
-def _opened(header: dict[str, Any], parts: list[bytes], settings: Settings, format_: str | None) -> Both:
+def _opened(header: dict[str, Any], parts: list[bytes], settings: Settings, wanted: PlanFormat | None = None) -> Both:
     options = options_of(PLANS.loose.model_validate(header["query"]))
-    return problem_and_plan(parts[0], header["boundary"], format_, settings, options)
+    return problem_and_plan(parts[0], header["boundary"], header["format"], settings, options, wanted)
 
 
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Check that this is an answer to this problem, and that its claims are possible."""
-    opened, warnings = _opened(header, parts, settings, header["format"])
+    opened, warnings = _opened(header, parts, settings)
     findings = [asdict(each) for each in opened.findings]
     answer = {"valid": not findings, "findings": findings, "notes": list(opened.notes), "warnings": list(warnings)}
     return {}, as_json(answer)
@@ -175,7 +176,7 @@ def _explain(header: dict[str, Any], parts: list[bytes], _settings: Settings, _:
 
 def _draw(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Return a picture of an answer, of a plan with its faults; or its data, for a page that draws it itself; or its table."""
-    opened, _warnings = _opened(header, parts, settings, header["format"])
+    opened, _warnings = _opened(header, parts, settings)
     try:
         return {}, opened.written(header["as"])
     except PlannerError as error:
@@ -211,7 +212,7 @@ def _figures(header: dict[str, Any], given: bytes, answer: bytes, problem: Probl
 def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Return a plan in the form for compilers, linkers and runtimes, or any answer as a table. A wrong one is not written."""
     row = plan_format(header["as"])
-    opened, _warnings = _opened(header, parts, settings, header["format"] or row.read_as)
+    opened, _warnings = _opened(header, parts, settings, row)
     _require_right(opened, row.read_as)
     try:
         return {}, write_answer(row, opened)
@@ -221,7 +222,7 @@ def _write(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Li
 
 def _report(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:
     """Return what an answer does with memory. A wrong one has no report."""
-    opened, _warnings = _opened(header, parts, settings, header["format"])
+    opened, _warnings = _opened(header, parts, settings)
     _require_right(opened)
     try:
         return {}, opened.report()

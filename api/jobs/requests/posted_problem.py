@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.formats.documents import Source
@@ -21,6 +22,9 @@ from ..kinds import kind_of
 from ..kinds.kind import Instructions, Kind, Subject, answer_key
 from .endpoints import PLANS, Endpoint, RequestOptions
 from .options import as_document, clipped, from_body, merged, placed
+
+FORMAT_PLACE = "/options/format"
+"""The place of what is wrong with the settings of a format, which go with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,28 @@ def read_subject(
     require_format(row, media_type, settings)
     if row.is_json:
         require_few(source.top.get("buffers"), "buffers", settings)
-    subject = kind.read(row, source)
+    with _settings_placed(row):
+        subject = kind.read(row, source)
     require_few(subject.problem.buffers, "buffers", settings)
     return row, subject
+
+
+@contextmanager
+def _settings_placed(row: Format) -> Iterator[None]:
+    """Report what is wrong with the format's settings where they are given, after their names."""
+    try:
+        yield
+    except BadInput as error:
+        named = {f"/options/{setting.name}": f"{setting.name}: " for setting in row.settings} | {"": ""}
+        findings = [
+            replace(found, pointer=FORMAT_PLACE, message=f"{named[found.pointer]}{found.message}")
+            if found.code is Code.INVALID_OPTION and found.pointer in named
+            else found
+            for found in error.findings
+        ]
+        if findings == [*error.findings]:
+            raise
+        raise BadInput(*findings, more=error.more) from None
 
 
 def read(

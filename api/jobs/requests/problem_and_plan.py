@@ -18,10 +18,12 @@ from planner.planning.options.options import Options
 
 from ...settings import Settings
 from ..kinds import kind_of
-from .posted_problem import read_subject, require_few, separate
+from .posted_problem import FORMAT_PLACE, read_subject, require_few, separate
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
+
+    from planner.formats.tables.plans import PlanFormat
 
 PARTS = ("problem", "plan")
 
@@ -34,9 +36,17 @@ class Both(NamedTuple):
 
 
 def problem_and_plan(
-    data: bytes, boundary: str | None, format_: str | None, settings: Settings, options: Options
+    data: bytes,
+    boundary: str | None,
+    format_: str | None,
+    settings: Settings,
+    options: Options,
+    wanted: PlanFormat | None = None,
 ) -> Both:
-    """Return the answer and its problem with these options, from a document, or from a form with this boundary. Raises PlannerError and Refusal."""
+    """Return the answer and its problem with these options, from a document, or from a form with this boundary.
+
+    Raises PlannerError and Refusal, also if no plan of what was posted can be written as wanted.
+    """
     problem, plan = in_document(data) if boundary is None else in_form(data, boundary)
     try:
         answered = answer_kind(plan)
@@ -44,6 +54,9 @@ def problem_and_plan(
         raise below("plan", error) from None
     try:
         problem, _solve_options = separate(problem, format_)
+        if wanted is not None:
+            wanted.require_source(Source(problem))
+            format_ = format_ or wanted.read_as
         kind = kind_of("shapes" if answered.name == "shapes" else "plan")
         row, subject = read_subject(kind, problem, format_, settings)
     except PlannerError as error:
@@ -148,6 +161,10 @@ def below_its_part(error: PlannerError) -> PlannerError:
 
 
 def below(name: str, error: PlannerError) -> PlannerError:
-    """Return the same error about a part of the document."""
-    findings = (replace(found, pointer=f"/{name}{found.pointer}") for found in error.findings)
-    return type(error)(*findings, more=error.more)
+    """Return the same error about a part of the document; what is wrong with the query stays there."""
+
+    def placed(found: Finding) -> Finding:
+        is_in_query = found.code is Code.INVALID_OPTION and found.pointer == FORMAT_PLACE
+        return found if is_in_query else replace(found, pointer=f"/{name}{found.pointer}")
+
+    return type(error)(*map(placed, error.findings), more=error.more)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from planner.formats.tables.problems import FORMATS
 from tests.http.queued.test_jobs import until
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, serving
 
@@ -67,6 +68,41 @@ def test_a_parameter_without_effect_is_refused_where_it_has_none(service: Served
     name = path.partition("?")[2].partition("=")[0]
     assert (found["status"], found["errors"][0]["pointer"]) == (422, f"/options/{name}")
     assert message in found["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("path", ["plans", "jobs", "validate", "explain", "verify", "draw", "report", "write"])
+@pytest.mark.parametrize(
+    ("format_", "message"),
+    [
+        ("onnx:dim=b=x", "dim: "),
+        ("onnx:dim=b=1,dim=b=2", "dim: 'b' is given twice"),
+        ("onnx:dim=unused=3", "dim: "),
+        ("tflite:like=tflm,in_place", "in_place and like=tflm exclude each other"),
+        ("onnx:colour=red", "has no setting 'colour'"),
+        ("nothing", "there is no format 'nothing'"),
+    ],
+)
+def test_faults_of_a_format_s_settings_are_placed_in_the_query(
+    service: Served, path: str, format_: str, message: str
+) -> None:
+    model = FORMATS[format_.partition(":")[0]].document if format_ != "nothing" else b"{}"
+    plan = service.plan(THREE).content
+    if path in ("verify", "draw", "report", "write"):
+        answer = service.client.post(f"/v1/{path}", params={"format": format_}, files={"problem": model, "plan": plan})
+    else:
+        octets = {"Content-Type": "application/octet-stream"}
+        answer = service.client.post(f"/v1/{path}", params={"format": format_}, content=model, headers=octets)
+    found = answer.json() if path == "validate" and answer.status_code == 200 else refusal(answer)
+    assert [error["pointer"] for error in found["errors"]] == ["/options/format"]
+    assert message in found["errors"][0]["message"]
+
+
+def test_options_in_a_posted_document_stay_there(service: Served) -> None:
+    program = json.loads(FORMATS["graph"].document)
+    for options, place in (({"format": 1}, "/format"), ({"fastest": "none"}, "/fastest")):
+        given = {"problem": {**program, "options": options}, "plan": service.plan(THREE).json()}
+        found = refusal(service.client.post("/v1/verify", json=given))
+        assert found["errors"][0]["pointer"] == f"/problem/options{place}"
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs?limit=x", "/v1/jobs?before=!", "/v1/jobs?limit=0"])

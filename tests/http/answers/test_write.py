@@ -7,7 +7,8 @@ import json
 import httpx
 import pytest
 
-from planner import Options, plan, read_plan, read_problem, write_plan
+from planner import BadInput, Options, plan, read_plan, read_problem, write_plan
+from planner.formats.documents import Source
 from planner.formats.tables.plans import PLAN_FORMATS
 from planner.formats.tables.problems import FORMATS
 from tests.http.served import JSON, THREE, Served, refusal
@@ -48,6 +49,19 @@ def test_how_to_plan_for_a_model_is_said(service: Served) -> None:
     files = {"problem": MODEL, "plan": write_plan(plan(read_problem(MODEL)[0], Options(time_limit=5)))}
     found = refusal(service.client.post("/v1/write", params={"as": "tflite"}, files=files))
     assert (found["status"], "format=tflite:like=tflm" in found["errors"][-1]["message"]) == (422, True)
+
+
+@pytest.mark.parametrize("format_", [None, "memplan", "tflite"])
+@pytest.mark.parametrize("name", [name for name, row in PLAN_FORMATS.items() if row.read_as is not None])
+def test_what_is_no_model_is_told_so_as_by_the_command(service: Served, name: str, format_: str | None) -> None:
+    row = PLAN_FORMATS[name]
+    with pytest.raises(BadInput) as refused:
+        row.require_source(Source(json.dumps(THREE).encode()))
+    params = {"as": name, **({} if format_ is None else {"format": format_})}
+    files = {"problem": json.dumps(THREE).encode(), "plan": service.plan(THREE).content}
+    found = refusal(service.client.post("/v1/write", params=params, files=files))
+    (told,) = refused.value.findings
+    assert found["errors"] == [{"code": told.code.value, "pointer": "/problem", "message": told.message}]
 
 
 def test_names_begin_as_wanted(service: Served) -> None:
