@@ -71,13 +71,13 @@ class PlannerCommand(Command):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from planner.formats.tables.plans import PLAN_FORMATS
-        from planner.formats.tables.problems import names, written
+        from planner.formats.tables.problems import converted_to, names
         from planner.generate import KINDS
         from solvers.sharing.solver import SHARERS
 
         tables = {
             "formats": names(),
-            "written": ", ".join(written()),
+            "written": ", ".join(converted_to()),
             "plan_formats": ", ".join(PLAN_FORMATS),
             "kinds": ", ".join(KINDS),
             "sharers": ", ".join(SHARERS),

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..graph.operators import Graph
+    from ..graph.problem import GraphOptions, ProgramFile
+    from ..graph.program import Program
     from ..model.plan import Frontier, Plan
-    from ..model.problem import Problem
+    from ..model.problem import Pool, Problem
     from ..model.storage import Sharing
     from ..planning.shapes import ShapedProblem, ShapesPlan
     from ..planning.sweeping import Sweep
     from .memplan.programs.read_cascade import CascadeFile
-    from .memplan.programs.read_graph import ProgramFile
     from .tables.plans import PlanFormat
 
 
@@ -126,6 +127,25 @@ def read_program(data: bytes) -> ProgramFile:
     return read_file(Source(data))
 
 
+def read_model(
+    data: bytes,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that users know
+) -> tuple[ProgramFile, tuple[str, ...]]:
+    """Return the model or graph in the bytes as a program with its memories and options, and warnings. The format is determined as by `read_problem`."""
+    source = Source(data, name)
+    return chosen(source, format).read_program(source)
+
+
+def write_program(program: Program, pools: Sequence[Pool] | None = None, options: GraphOptions | None = None) -> bytes:
+    """Return the program as JSON, format memplan-graph/2; reading it gives the same program, pools and options."""
+    from ..graph.problem import DEFAULT_POOLS
+    from .memplan.programs.write_graph import USUAL, write
+
+    return write(program, DEFAULT_POOLS if pools is None else pools, options or USUAL)
+
+
 def read_cascade(data: bytes) -> CascadeFile:
     """Return the network in the bytes (JSON, format memplan-cascade/1), its pools and options."""
     from .memplan.programs.read_cascade import read_file
@@ -197,6 +217,7 @@ __all__ = [
     "read_cascade",
     "read_frontier",
     "read_graph",
+    "read_model",
     "read_plan",
     "read_problem",
     "read_program",
@@ -208,6 +229,7 @@ __all__ = [
     "write_frontier",
     "write_plan",
     "write_problem",
+    "write_program",
     "write_shaped",
     "write_shapes_plan",
     "write_sharing",

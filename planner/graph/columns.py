@@ -204,6 +204,12 @@ def tensor_forms(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     return tensors.forms if isinstance(tensors, TensorColumns) else tensors
 
 
+def without_outputs(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return the tensors without `is_output`."""
+    plain = (replace(form, is_output=False) if form.is_output else form for form in tensor_forms(tensors))
+    return TensorColumns(tensors.ids, plain) if isinstance(tensors, TensorColumns) else tuple(plain)
+
+
 def operator_forms(operators: Sequence[Operator]) -> Sequence[Operator]:
     """Return, for each operator, an object that has all but its inputs, its outputs and its name."""
     return operators.forms if isinstance(operators, OperatorColumns) else operators

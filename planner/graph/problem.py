@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from math import lcm
+from typing import NamedTuple
 
 from ..checks.report import Place, Report, bad_input, quoted
 from ..checks.values import check_allowed_pools
@@ -41,6 +42,17 @@ class GraphOptions:
     """The alignment that kernels require of a slice or a part, unless the graph returns it."""
     fastest: str | None = None
     """The pool of transfers; None: the one of least rank."""
+
+
+DEFAULT_POOLS = (Pool("default"),)
+
+
+class ProgramFile(NamedTuple):
+    """A program as described in a file: what `program_problem` is given."""
+
+    program: Program
+    pools: tuple[Pool, ...] = DEFAULT_POOLS
+    options: GraphOptions = GraphOptions()
 
 
 def graph_problem(graph: Graph, pools: Sequence[Pool], options: GraphOptions | None = None) -> GraphProblem:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..model.problem import BufferId
-from .columns import ids_of, tensor_forms
+from .columns import ids_of, tensor_forms, without_outputs
 from .operators import Graph, Operator, Tensor, TensorKind
 
 
@@ -43,4 +43,5 @@ def program_of(graph: Graph) -> Program:
     tensors = [*zip(ids_of(graph.tensors), tensor_forms(graph.tensors), strict=True)]
     given = tuple(id_ for id_, form in tensors if form.kind is TensorKind.INPUT)
     back = tuple(id_ for id_, form in tensors if form.is_output)
-    return Program((Function("main", graph.tensors, graph.operators, given, back),), ("main",), name=graph.name)
+    plain = without_outputs(graph.tensors)
+    return Program((Function("main", plain, graph.operators, given, back),), ("main",), name=graph.name)

@@ -30,9 +30,9 @@ def convert(
     time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:
-    """Write a problem in another format.
+    """Write a problem, or a program, in another format.
 
-    From any format that is read, to any that is written. What the other format cannot express is refused.
+    From any format that is read, to any that is written. What the other format cannot express is refused. Models are written as programs with --to graph, or into a file ending in .graph.json.
     """
     from ..commands.files import convert as convert_command
     from ..terminal.refusals import given_up_after

@@ -13,9 +13,9 @@ from planner.facts.digest import digest
 from planner.formats import read_program, write_plan
 from planner.formats.answers.nested import arena_fields, read_nested, write_nested_json
 from planner.formats.documents import Source
-from planner.formats.memplan.programs.read_graph import ProgramFile
 from planner.formats.tables.format import Format
 from planner.graph.nested import NestedArena, NestedPlan, arenas_of, nested_plan
+from planner.graph.problem import ProgramFile
 from planner.model.deadline import time_limit
 from planner.model.errors import BadInput, Code, Finding
 from planner.model.plan import Plan, PlanStatus

@@ -32,7 +32,7 @@ def write_memplan(problem: Problem) -> bytes:
         lifetimes = Lifetimes.HALF_OPEN
     if lifetimes is not None:
         fields["lifetimes"] = str(lifetimes)
-    fields["pools"] = [_pool(i, pool) for i, pool in enumerate(problem.pools)]
+    fields["pools"] = [write_pool(i, pool) for i, pool in enumerate(problem.pools)]
     shorter = 1 if lifetimes is Lifetimes.INCLUSIVE else 0
     fields["buffers"] = [_buffer(buffer, shorter) for buffer in problem.buffers]
     constraints = _constraints(problem.constraints)
@@ -64,7 +64,8 @@ def _without(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]
     return {name: value for name, value in fields.items() if name not in defaults or value != defaults[name]}
 
 
-def _pool(position: int, pool: Pool) -> dict[str, Any]:
+def write_pool(position: int, pool: Pool) -> dict[str, Any]:
+    """Return the memory as an item of a list called `pools` of any document."""
     return _without(
         {
             "name": pool.name,

@@ -13,6 +13,7 @@ from ..documents import Source
 from .settings import ALIGNMENT, NOTHING, Setting
 
 if TYPE_CHECKING:
+    from ...graph.problem import ProgramFile
     from ...model.problem import Problem
     from ...planning.shapes.shaped import ShapedProblem
     from ..contents import Contents
@@ -62,6 +63,10 @@ class Format(NamedTuple):
     settings: tuple[Setting, ...] = ()
     contents: str | None = None
     """module:function, from a Source to the Contents of a program."""
+    program: str | None = None
+    """module:function, from a Source to a ProgramFile and warnings, if such files are programs. It and the reader see to the setting `alignment`."""
+    program_writer: str | None = None
+    """module:function, from a program, its memories and options to bytes."""
     arguments: Mapping[str, Any] = NOTHING
     """The given settings."""
 
@@ -87,15 +92,29 @@ class Format(NamedTuple):
 
     def read_with_symbols(self, source: Source) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
         """Return the same with sizes as written."""
+        if self.program is not None:
+            problem, warnings = self._read_by(self.reader, source, self.arguments)
+            return problem, warnings
         for_reader = {name: value for name, value in self.arguments.items() if name != ALIGNMENT.name}
+        problem, warnings = self._read_by(self.reader, source, for_reader)
+        alignment = self.arguments.get(ALIGNMENT.name)
+        return (problem if alignment is None else _aligned(problem, alignment)), warnings
+
+    def read_program(self, source: Source) -> tuple[ProgramFile, tuple[str, ...]]:
+        """Return the program, its memories and options, and warnings. Raises BadInput, also if files of this format are no programs."""
+        if self.program is None:
+            raise found("planner.formats.tables.problems:no_program")(self)
+        file, warnings = self._read_by(self.program, source, self.arguments)
+        return file, warnings
+
+    def _read_by(self, reader: str, source: Source, arguments: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
         try:
-            problem, warnings = found(self.reader)(source, **for_reader)
+            made: tuple[Any, tuple[str, ...]] = found(reader)(source, **arguments)
         except BadInput:
             if not self.is_json and source.name is not None and source.name.lower().endswith(self.endings):
                 found("planner.formats.tables.problems:require_no_other")(self, source)
             raise
-        alignment = self.arguments.get(ALIGNMENT.name)
-        return (problem if alignment is None else _aligned(problem, alignment)), warnings
+        return made
 
     def contained(self, source: Source) -> Contents | None:
         """Return the contents besides the problem; None if there are none. Raises BadInput."""
@@ -106,6 +125,12 @@ class Format(NamedTuple):
         """Return the problem in this format, which must have a writer. Raises BadInput for what the format cannot express."""
         assert self.writer is not None, f"{self.name} is read only"
         written: bytes = found(self.writer)(problem)
+        return written
+
+    def write_program(self, file: ProgramFile) -> bytes:
+        """Return the program in this format, which must have a writer of programs."""
+        assert self.program_writer is not None, f"{self.name} writes no programs"
+        written: bytes = found(self.program_writer)(*file)
         return written
 
 

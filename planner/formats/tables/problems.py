@@ -91,13 +91,15 @@ FORMATS: dict[str, Format] = {
         Format(
             "graph",
             "memplan-graph JSON: operators and tensors",
-            (".json",),
+            (".json", ".graph.json"),
             (JSON,),
             lambda source: source.may_be_json and signs.is_named(source, GRAPH),
             "planner.formats.memplan.programs.read_graph:read",
             examples.GRAPH,
             Memory(10, 8, besides=3),
             contents="planner.formats.contents:of_graph",
+            program="planner.formats.memplan.programs.read_graph:read_with_warnings",
+            program_writer="planner.formats.memplan.programs.write_graph:write",
         ),
         Format(
             "cascade",
@@ -131,6 +133,7 @@ FORMATS: dict[str, Format] = {
             Memory(7, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_tflite",
+            program="planner.formats.models.tflite.read:read_file",
             settings=(
                 Setting(
                     "like",
@@ -152,6 +155,7 @@ FORMATS: dict[str, Format] = {
             Memory(7, 2, besides=2),
             is_text=False,
             contents="planner.formats.contents:of_onnx",
+            program="planner.formats.models.onnx.read:read_file",
             settings=(
                 Setting(
                     "dim",
@@ -355,11 +359,23 @@ def require_content(name: str, source: Source, why: str) -> None:
         raise bad_input(Code.UNKNOWN_FORMAT, (), f"{why} {FORMATS[name].title} only, and this is {this}")
 
 
+def no_program(row: Format) -> BadInput:
+    """Return the refusal of what has no program that could be written."""
+    known = ", ".join(each.name for each in FORMATS.values() if each.program is not None)
+    text = f"only models and programs ({known}) are written as programs, and this is {row.title}: write it in a format of problems, such as {USUAL}"
+    return bad_input(Code.UNKNOWN_FORMAT, (), text)
+
+
 def names() -> str:
     """Return all names, with commas, for help."""
     return ", ".join(FORMATS)
 
 
 def written() -> dict[str, Format]:
-    """Return the formats that can be written, by name."""
+    """Return the formats in which any problem can be written, as far as they can express it, by name."""
     return {row.name: row for row in FORMATS.values() if row.writer is not None}
+
+
+def converted_to() -> dict[str, Format]:
+    """Return the formats in which files can be written, by name: problems, or programs."""
+    return {row.name: row for row in FORMATS.values() if row.writer is not None or row.program_writer is not None}

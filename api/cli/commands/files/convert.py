@@ -1,12 +1,12 @@
-"""`memplan convert`: from any format that can be read to any that can be written."""
+"""`memplan convert`: from any format that can be read to any that can be written; programs only from programs."""
 
 from __future__ import annotations
 
 from planner.checks.report import bad_input, quoted
-from planner.formats import read_problem
+from planner.formats import read_model, read_problem
 from planner.formats.tables.endings import of_ending
 from planner.formats.tables.format import Format
-from planner.formats.tables.problems import USUAL, written
+from planner.formats.tables.problems import USUAL, converted_to
 from planner.model.errors import BadInput, Code
 from planner.model.problem import Problem
 from planner.planning.options.options import bad_option
@@ -26,9 +26,13 @@ def run(file: str, out: str, to: str | None, *, input_format: str | None) -> Non
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check(file)
-        problem, warnings = read_problem(read_bytes(file), name=file, format=input_format)
+        read = read_bytes(file)
+        program = None
+        if row.program_writer is not None:
+            program, _warnings = read_model(read, name=file, format=input_format)
+        problem, warnings = read_problem(read, name=file, format=input_format)
         say_warnings(warnings)
-        data = row.write(problem)
+        data = row.write(problem) if program is None else row.write_program(program)
         if row.name != USUAL:
             missing = lost(problem, _read_again(row, data))
             say_warnings([f"{row.name} does not say all: {', '.join(missing)}"] if missing else [])
@@ -50,7 +54,7 @@ def _read_again(row: Format, data: bytes) -> Problem:
 
 def target(out: str, to: str | None) -> Format:
     """Return the format to write: the named one, or the one of the file's ending. Raises BadInput."""
-    known = written()
+    known = converted_to()
     if to is not None:
         if to not in known:
             raise bad_option("to", f"{quoted(to)} is not written; written are {', '.join(known)}")

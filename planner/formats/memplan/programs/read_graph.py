@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -13,10 +13,10 @@ from ....checks.report import Place, Report, bad_input, quoted
 from ....graph.checks.soundness import require_sound_graph, require_sound_program
 from ....graph.columns import OperatorColumns, TensorColumns, form_of_operator, form_of_tensor
 from ....graph.operators import Graph, Operator, OperatorKind, Tensor, TensorKind, Workspace
-from ....graph.problem import GraphOptions, arrangement
+from ....graph.problem import DEFAULT_POOLS, GraphOptions, ProgramFile, arrangement
 from ....graph.program import Function, Program, program_of
 from ....model.errors import Code
-from ....model.problem import BufferId, Pool
+from ....model.problem import BufferId
 from ...documents import GRAPH_FORMAT, PROGRAM_FORMAT, require_format
 from ...json.scan import Scanned
 from ...json.strict import Part, Wire, once
@@ -28,16 +28,6 @@ from . import graph_wire as w
 if TYPE_CHECKING:
     from ....model.problem import Problem
     from ...documents import Source
-
-DEFAULT_POOLS = (Pool("default"),)
-
-
-class ProgramFile(NamedTuple):
-    """A program as described in a file."""
-
-    program: Program
-    pools: tuple[Pool, ...] = DEFAULT_POOLS
-    options: GraphOptions = GraphOptions()
 
 
 @cache
@@ -86,6 +76,11 @@ def read_file(source: Source) -> ProgramFile:
         return ProgramFile(program_of(_flat_graph(source.data, source.scanned)))
     require_format(source.scanned, PROGRAM_FORMAT, "a program")
     return _program_file(source.data, source.scanned)
+
+
+def read_with_warnings(source: Source) -> tuple[ProgramFile, tuple[str, ...]]:
+    """Return the same, and warnings, of which there are none."""
+    return read_file(source), ()
 
 
 def read_graph_json(data: bytes, scanned: Scanned) -> Graph:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....checks import sound_as_read
-from ....checks.report import bad_input
+from ....checks.report import bad_input, quoted
 from ....graph.checks.soundness import require_sound_program
 from ....graph.outcomes import with_symbols
-from ....graph.problem import arrangement
+from ....graph.problem import ProgramFile, arrangement
 from ....graph.program import Program
 from ....model.errors import BadInput, Code, Finding
 from ....model.problem import Pool
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ALIGNMENT = 64
 """The alignment of every tensor in ONNX Runtime, on processors."""
-POOLS = (Pool("arena", alignment=ALIGNMENT),)
+ARENA = "arena"
 
 
 class OnnxProgram(NamedTuple):
@@ -67,13 +67,24 @@ def read_program(source: Source, dim: Sequence[str] = (), *, in_place: bool = Fa
     return OnnxProgram(program, sizes, open_, tuple(lowering.warnings))
 
 
+def read_file(
+    source: Source, dim: Sequence[str] = (), *, in_place: bool = False, alignment: int = ALIGNMENT
+) -> tuple[ProgramFile, tuple[str, ...]]:
+    """Return the model as a program with one arena, and warnings. Raises BadInput, also if dimensions have several values."""
+    made = read_program(source, dim, in_place=in_place)
+    for name, (low, high) in made.symbols.items():
+        text = f"a program has one size for each tensor, and {quoted(name)} is from {low} to {high}: give dim {name}={high}"
+        raise bad_input(Code.INVALID_OPTION, ("options", "dim"), text)
+    return ProgramFile(made.program, (Pool(ARENA, alignment=alignment),)), made.warnings
+
+
 def read(
-    source: Source, dim: Sequence[str] = (), *, in_place: bool = False
+    source: Source, dim: Sequence[str] = (), *, in_place: bool = False, alignment: int = ALIGNMENT
 ) -> tuple[Problem | ShapedProblem, tuple[str, ...]]:
     """Return the Problem of planning everything that the model computes in one arena, and warnings."""
     program, sizes, symbols, warnings = read_program(source, dim, in_place=in_place)
     with _in_the_graph():
-        arranged = arrangement(program, POOLS, is_sound=True)
+        arranged = arrangement(program, (Pool(ARENA, alignment=alignment),), is_sound=True)
     del program  # it may be large
     made = arranged.problem()
     del arranged

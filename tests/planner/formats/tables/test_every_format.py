@@ -24,9 +24,10 @@ from api.settings import Settings
 from planner import Buffer, Problem, plan
 from planner.formats import FORMATS, Format, read_problem
 from planner.formats.documents import Source
+from planner.formats.tables.endings import of_ending
 from planner.formats.tables.format import BYTES, TEXT, Memory
 from planner.formats.tables.plans import PLAN_FORMATS, PlanFormat, plan_format
-from planner.formats.tables.problems import format_named, recognised
+from planner.formats.tables.problems import USUAL, converted_to, format_named, recognised
 from planner.formats.tables.settings import ALIGNMENT, Setting
 from planner.model.errors import BadInput
 from tests.running.command import CliRunner
@@ -283,3 +284,15 @@ def test_a_new_format_needs_only_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path
             read(data, None, settings, kind)
         with pytest.raises(Refusal, match="the format toy is not sent as"):
             format_of(kind, "toy", settings)
+
+
+def test_the_page_lists_what_is_written_and_into_which_files() -> None:
+    section = PAGE.split("## What `memplan convert` writes\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| ([\w-]+) \| (`\..*?) \|", section, re.MULTILINE)
+    listed = {name: re.findall(r"`(\.[\w.]+)`", cell) for name, cell in rows}
+    assert listed.keys() == converted_to().keys()
+    for name, endings in listed.items():
+        assert set(endings) <= set(FORMATS[name].endings)
+        for ending in endings:
+            row = of_ending(f"x{ending}", converted_to().values(), FORMATS[USUAL])
+            assert row.name == name or f"--to {name}" in section

@@ -23,9 +23,9 @@ from onnx.reference import ReferenceEvaluator
 
 from planner import Options, plan, verify
 from planner.formats.documents import Source
-from planner.formats.models.onnx.read import POOLS, read_program
+from planner.formats.models.onnx.read import ALIGNMENT, ARENA, read_program
 from planner.graph import Function, Operator, OperatorKind, program_problem
-from planner.model.problem import BufferId
+from planner.model.problem import BufferId, Pool
 
 NARROW = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
 """The bits of elements that are packed, by their NumPy types' names."""
@@ -52,7 +52,7 @@ class Arena:
 
     def __init__(self, data: bytes, dims: Sequence[str] = (), *, in_place: bool = False) -> None:
         program = read_program(Source(data), dims, in_place=in_place).program
-        made = program_problem(program, POOLS)
+        made = program_problem(program, (Pool(ARENA, alignment=ALIGNMENT),))
         found = plan(made.problem, Options(time_limit=None, work_limit=100_000, workers=1))
         assert found.status.has_plan
         assert verify(made.problem, found) == ()

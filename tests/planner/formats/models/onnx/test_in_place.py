@@ -8,8 +8,8 @@ from planner import BadInput, Colocation, Problem, read_problem
 from tests.planner.formats.models.onnx.models import BOOL, INT64, graph, model, node, tensor, value
 
 
-def read(made: bytes, *, in_place: bool = True) -> Problem:
-    return read_problem(model(made), format="onnx:in_place" if in_place else "onnx")[0]
+def read(made: bytes, *, in_place: bool = True, more: str = "") -> Problem:
+    return read_problem(model(made), format=f"onnx:in_place{more}" if in_place else "onnx")[0]
 
 
 def split(first: list[int], second: list[int]) -> bytes:
@@ -21,6 +21,13 @@ def split(first: list[int], second: list[int]) -> bytes:
 def test_parts_lie_in_the_whole() -> None:
     found = read(split([1, 2], [1, 4])).constraints.colocations
     assert found == (Colocation("p", "x", 0), Colocation("q", "x", 8))
+
+
+@pytest.mark.parametrize("alignment", [4, 24, 128])
+def test_an_alignment_that_is_asked_for_takes_the_place_of_the_usual_one(alignment: int) -> None:
+    """A part at 8 bytes keeps no memory's alignment, so that all that lies in no other has it itself."""
+    found = read(split([1, 2], [1, 4]), more=f",alignment={alignment}")
+    assert [max(each.alignment, found.pools[0].alignment) for each in found.buffers[:2]] == [alignment] * 2
 
 
 @pytest.mark.parametrize(
