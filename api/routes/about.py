@@ -52,6 +52,7 @@ EXAMPLE_FORMAT = {
     "endings": [".csv"],
     "media_types": ["text/csv"],
     "is_text": True,
+    "is_program": False,
 }
 FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"formats": [EXAMPLE_FORMAT]})}
 
@@ -59,7 +60,7 @@ FORMATS_ANSWER: dict[int | str, dict[str, Any]] = {200: shown("The formats.", {"
 @router.get("/v1/formats", summary="List the formats", responses=FORMATS_ANSWER)
 async def formats(service: TheService) -> dict[str, Any]:
     """List the formats of problems that this service reads: the name for `?format=`, file endings and media types."""
-    shown = ("name", "title", "endings", "media_types", "is_text")
+    shown = ("name", "title", "endings", "media_types", "is_text", "is_program")
     read = [FORMATS[name] for name in FORMATS if name in service.settings.formats]
     return {"formats": [{field: getattr(row, field) for field in shown} for row in read]}
 

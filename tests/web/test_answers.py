@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.http.queued.test_jobs import until
 from tests.http.queued.test_studies import LOOP, SHAPED
 from tests.http.served import THREE, Served
+from tests.planner.formats.models.tflite.test_reading import looping
 from tests.web.browsing import Visiting, picture
 
 WIDE = {**THREE, "pools": [{"name": "arena"}]}
@@ -210,3 +211,12 @@ def test_an_infeasible_problem_has_what_is_lacking_and_no_kinds(
     page = visiting().open(f"/#{job['id']}")
     expect(page.locator(".figures")).to_contain_text(shown)
     expect(page.locator(".legend i[class^=k]")).to_have_count(0)
+
+
+def test_nested_arenas_of_a_model_s_file(visiting: Visiting) -> None:
+    page = visiting().open()
+    for name, data, is_offered in (("x.csv", b"id,lower,upper,size\n", False), ("NET.TFLITE", looping(), True)):
+        page.set_input_files("#file", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        expect(page.locator("#nested")).to_be_visible(visible=is_offered)
+    page.click("#nested")
+    expect(page.locator(".nested > [role=status]")).to_contain_text("5 arenas")

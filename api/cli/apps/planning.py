@@ -23,7 +23,7 @@ def plan(
     arenas: Annotated[
         Literal["global", "nested"],
         typer.Option(
-            help="For a program (memplan-graph/2): one arena for everything, or an arena for each function within its caller's."
+            help="For a program (memplan-graph JSON, or a model): one arena for everything, or an arena for each function within its caller's."
         ),
     ] = "global",
     proof: Annotated[

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from planner.drawing import memory_map, nested_maps
 from planner.facts.digest import digest
-from planner.formats import read_program, write_plan
+from planner.formats import write_plan
 from planner.formats.answers.nested import arena_fields, read_nested, write_nested_json
 from planner.formats.documents import Source
 from planner.formats.tables.format import Format
@@ -36,20 +36,17 @@ class NestedKind(Kind):
     name = "nested"
 
     def read(self, row: Format, source: Source) -> Subject:
-        if row.name != "graph":
-            raise BadInput(
-                Finding(
-                    Code.UNSUPPORTED,
-                    "/options/arenas",
-                    "only programs have functions that can be planned by themselves",
-                )
-            )
         problem, warnings = row.read(source)
-        return Subject(
-            problem, warnings, read_program(source.data), digest(problem), hashlib.sha256(source.data).hexdigest()
-        )
+        if row.program is None:
+            return Subject.of(problem, warnings)
+        settings = repr(sorted(row.arguments.items())).encode()
+        identity = hashlib.sha256(source.data + settings).hexdigest()
+        return Subject(problem, warnings, row.read_program(source)[0], digest(problem), identity)
 
     def check(self, subject: Subject, instructions: Instructions) -> None:
+        if subject.more is None:
+            text = "only programs have functions that can be planned by themselves"
+            raise BadInput(Finding(Code.UNSUPPORTED, "/options/arenas", text))
         if instructions.own.get("objects"):
             raise bad_option("objects", "storage objects have no arenas")
         if instructions.options.prefer is not None:

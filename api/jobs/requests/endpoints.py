@@ -110,7 +110,7 @@ PLANS = Endpoint(
             Literal["global", "nested"],
             Field(
                 default="global",
-                description="`nested`: plan a program function by function, to compare; the answer is a memplan-nested/1.",
+                description="`nested`: plan a program, also that of a model, function by function, to compare; the answer is a memplan-nested/1.",
             ),
         ),
     },

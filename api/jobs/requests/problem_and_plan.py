@@ -57,7 +57,7 @@ def problem_and_plan(
         if wanted is not None:
             wanted.require_source(Source(problem))
             format_ = format_ or wanted.read_as
-        kind = kind_of("shapes" if answered.name == "shapes" else "plan")
+        kind = kind_of(answered.name if answered.name in ("shapes", "nested") else "plan")
         row, subject = read_subject(kind, problem, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None

@@ -7,12 +7,15 @@ const SHOWN = 200_000; // longer texts are kept aside, since a text field is slo
 const PLAN = /^\s*\{\s*"format"\s*:\s*"memplan-plan\//;
 const OTHER_ANSWER = /^\s*\{\s*"format"\s*:\s*"memplan-(frontier|nested|proved|shapes|sharing|sweep)\//;
 
-// Requests besides one plan: the path, and which problems and capacities allow it.
+// Requests besides one plan: the path, and which problems and capacities allow it, or files that are models.
 const ASKED = {
   frontier: { path: "pareto", makesSense: (problem) => /"variants"\s*:|"memplan-cascade\//.test(problem) },
   sweep: { path: "sweep", makesSense: (_, capacity) => capacity.includes("..") },
   shapes: { path: "shapes", makesSense: (problem) => /"symbols"\s*:/.test(problem) },
-  nested: { path: "jobs?arenas=nested", makesSense: (problem) => /"functions"\s*:/.test(problem) && /"memplan-graph\//.test(problem) },
+  nested: {
+    path: "jobs?arenas=nested",
+    makesSense: (problem, _, isModel) => isModel || (/"functions"\s*:/.test(problem) && /"memplan-graph\//.test(problem)),
+  },
 };
 
 // Models are binary, with zero bytes.
@@ -30,6 +33,7 @@ export class ProblemForm extends EventTarget {
     this.send = form.querySelector("#plan");
     this.others = Object.keys(ASKED).map((id) => form.querySelector(`#${id}`));
     this.large = null;
+    this.models = []; // the endings of files that are programs, and no text
     this.title = ""; // of the text's file
     this.#listen();
   }
@@ -38,6 +42,7 @@ export class ProblemForm extends EventTarget {
   async load() {
     const [{ examples }, { solvers }, { formats }] = await Promise.all(["examples", "solvers", "formats"].map((what) => asJson(`v1/${what}`)));
     this.file.accept = formats.flatMap((format) => [...format.endings, ...format.media_types]).join();
+    this.models = formats.filter((format) => format.is_program && !format.is_text).flatMap((format) => format.endings);
     this.text.placeholder = `Paste a problem here, or drop a file anywhere: ${formats.map((format) => format.title).join(", ")}`;
     const options = examples.map((each) => element("option", { value: each.name }, each.title));
     this.examples.replaceChildren(element("option", { value: "" }, "Examples…"), ...options);
@@ -121,7 +126,8 @@ export class ProblemForm extends EventTarget {
   }
 
   #offer() {
-    for (const button of this.others) button.hidden = !ASKED[button.id].makesSense(this.problem, this.form.elements.capacity.value);
+    const isModel = this.models.some((ending) => this.title.toLowerCase().endsWith(ending));
+    for (const button of this.others) button.hidden = !ASKED[button.id].makesSense(this.problem, this.form.elements.capacity.value, isModel);
   }
 
   #showKept() {

@@ -22,6 +22,7 @@ from ...drawing import (
     sweep_curve,
 )
 from ...drawing.objects import objects_map
+from ...graph.problem import ProgramFile
 from ...graph.verify import CheckedArenas, check_arenas
 from ...model.errors import MAX_FINDINGS, BadAnswer, Code, Finding
 from ...model.plan import Plan, PlanStatus
@@ -50,12 +51,12 @@ class Asked:
     """What an answer answers: a problem as it was sent, and as it was planned, with other sizes or another objective."""
 
     source: bytes
-    format: str
-    """The name of the problem's format."""
     problem: Problem
     capacity: int | Mapping[str, int] | None
     with_symbols: Callable[[], ShapedProblem]
     """Reads the problem again, with sizes as written."""
+    program: Callable[[], ProgramFile] | None
+    """Reads it as a program; None if files of its format are no programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,11 +329,14 @@ class OpenedNested(Opened):
     marks_faults = True
 
     def read(self, data: bytes, read_file: ReadFile | None) -> None:
-        from .. import read_program
-
-        if self.asked.format != "graph":
+        if self.asked.program is None:
             raise bad_answer(Code.UNSUPPORTED, (), "only programs have functions with arenas of their own")
-        self.file, self.answer = read_program(self.asked.source), read_nested(data)
+        self.answer = read_nested(data)
+
+    @cached_property
+    def file(self) -> ProgramFile:
+        assert self.asked.program is not None, "refused when it was read"
+        return self.asked.program()
 
     @cached_property
     def _known(self) -> CheckedArenas:

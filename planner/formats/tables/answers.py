@@ -98,7 +98,8 @@ def asked(row: Format, source: Source, problem: Problem, capacity: int | Mapping
     from ...planning.shapes.shaped import as_shaped
     from ..answers.opened import Asked
 
-    return Asked(source.data, row.name, problem, capacity, lambda: as_shaped(row.read_with_symbols(source)[0]))
+    program = None if row.program is None else lambda: row.read_program(source)[0]
+    return Asked(source.data, problem, capacity, lambda: as_shaped(row.read_with_symbols(source)[0]), program)
 
 
 @about("file")

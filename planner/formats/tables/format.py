@@ -79,6 +79,11 @@ class Format(NamedTuple):
     def is_json(self) -> bool:
         return JSON in self.media_types
 
+    @property
+    def is_program(self) -> bool:
+        """True if files of this format are programs, of which `program` reads the functions and operators."""
+        return self.program is not None
+
     def fits(self, media_type: str) -> bool:
         """True if it may be sent with that media type."""
         return media_type in self.media_types or media_type == BYTES or (self.is_text and media_type == TEXT)

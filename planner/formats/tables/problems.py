@@ -360,9 +360,9 @@ def require_content(name: str, source: Source, why: str) -> None:
 
 
 def no_program(row: Format) -> BadInput:
-    """Return the refusal of what has no program that could be written."""
+    """Return the refusal of what is no program."""
     known = ", ".join(each.name for each in FORMATS.values() if each.program is not None)
-    text = f"only models and programs ({known}) are written as programs, and this is {row.title}: write it in a format of problems, such as {USUAL}"
+    text = f"only models and graphs ({known}) are programs, and this is {row.title}: write it in a format of problems, such as {USUAL}, or plan it in one arena"
     return bad_input(Code.UNKNOWN_FORMAT, (), text)
 
 

@@ -50,6 +50,7 @@ def test_formats_are_listed(service: Served) -> None:
     listed = service.client.get("/v1/formats").json()["formats"]
     assert [each["name"] for each in listed] == list(FORMATS)
     assert [tuple(each["endings"]) for each in listed] == [row.endings for row in FORMATS.values()]
+    assert [each["name"] for each in listed if each["is_program"]] == ["graph", "tflite", "onnx"]
 
 
 @EVERY

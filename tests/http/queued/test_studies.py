@@ -10,13 +10,15 @@ import httpx
 import pytest
 
 import planner
-from planner import read_plan, read_problem, read_shaped
-from planner.formats import read_program, read_shapes_plan
+from planner import read_model, read_plan, read_problem, read_shaped
+from planner.formats import FORMATS, read_program, read_shapes_plan
 from planner.graph import nested_plan
 from planner.planning.shapes import c_source, verify_shapes
 from planner.planning.sweeping import sweep
+from tests.api.cli.test_programs import onnx_loop
 from tests.http.queued.test_jobs import events, until
 from tests.http.served import JSON, SLOW, SLOW_QUERY, THREE, Served, refusal
+from tests.planner.formats.models.tflite.test_reading import looping
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 SHAPED: dict[str, Any] = {
@@ -31,6 +33,7 @@ SHAPED: dict[str, Any] = {
         {"id": "mask", "size": 512, "live": [[2, 4]]},
     ],
 }
+LOOPED = onnx_loop()
 LOOP = (EXAMPLES / "loop.json").read_bytes()
 
 
@@ -197,6 +200,35 @@ def test_nested_arenas_are_the_library_s(service: Served) -> None:
         (arena.function, arena.plan.peak) for arena in expected.arenas
     ]
     assert refusal(service.client.get(f"{here}/drawing?part=nobody"))["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("row", "data", "settings"), [("tflite", looping(), ":in_place"), ("onnx", LOOPED, ":dim=rows=4")]
+)
+def test_models_have_nested_arenas_too(service: Served, row: str, data: bytes, settings: str) -> None:
+    def nested(settings: str) -> httpx.Response:
+        kind = FORMATS[row].media_types[0]
+        headers = {"Content-Type": kind}
+        return service.client.post(f"/v1/plans?arenas=nested&format={row}{settings}", content=data, headers=headers)
+
+    file, _ = read_model(data, format=row + settings)
+    expected = nested_plan(file.program, file.pools, file.options, planner.plan)
+    response = nested(settings)
+    assert response.status_code == 200, response.text
+    assert response.json()["peak"] == expected.peak
+    assert nested(settings).headers["x-cache"] == "hit"
+    assert nested(f"{settings},alignment=512").json()["peak"] > (expected.peak or 0)
+    both = {"problem": data, "plan": response.content}
+
+    def verified(settings: str) -> httpx.Response:
+        return service.client.post(f"/v1/verify?format={row}{settings}", files=both)
+
+    assert verified(settings).json()["valid"]
+    wrong = {"tflite": ":like=tflm", "onnx": ":dim=rows=1..4"}[row]
+    for refused in (nested(wrong), verified(wrong)):
+        found = refusal(refused)
+        assert (found["status"], found["code"]) == (422, "invalid_option")
+        assert found["errors"][0]["pointer"] == "/options/format"
 
 
 @pytest.mark.parametrize(

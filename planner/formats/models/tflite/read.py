@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...documents import Source
 
 MICRO = "tflm"
+_AS_A_PROBLEM = "write it in a format of problems, or plan it in one arena"
 
 
 def read_file(
@@ -43,11 +44,11 @@ def _no_program(model: Model, *, is_asked: bool) -> BadInput:
     text = "TFLite Micro's lifetimes, sizes and scratch memory do not follow from the operators, so that no program says them"
     if is_asked:
         return bad_input(
-            Code.INVALID_OPTION, ("options", "like"), f"{text}: leave out like={MICRO}, or write the problem"
+            Code.INVALID_OPTION, ("options", "like"), f"{text}: leave out like={MICRO}, or {_AS_A_PROBLEM}"
         )
     subgraph, tensor = min(model.addressed)
     return bad_input(
-        Code.UNSUPPORTED, ("subgraphs", subgraph, "tensors", tensor), f"{_implied()}. {text}: write the problem"
+        Code.UNSUPPORTED, ("subgraphs", subgraph, "tensors", tensor), f"{_implied()}. {text}: {_AS_A_PROBLEM}"
     )
 
 

@@ -28,7 +28,7 @@ def test_programs_are_written_of_programs_alone(row: Format, tmp_path: Path) -> 
     done = run("convert", path, "--to", "graph", "-o", out, "--format", row.name)
     assert (done.exit_code, out.exists()) == ((0, True) if row.program is not None else (2, False))
     if row.program is None:
-        assert done.stderr.startswith(f"error: {path}: only models and programs (graph, tflite, onnx) are")
+        assert done.stderr.startswith(f"error: {path}: only models and graphs (graph, tflite, onnx) are")
         assert f"and this is {row.title}: write it in a format of problems" in done.stderr
     else:
         assert done.stderr == ""

@@ -194,11 +194,17 @@ OPEN = model(graph([node("Relu", "x", "y")], [value("x", ["n", 4], INT64)], [val
 @pytest.mark.parametrize(
     ("data", "form", "code", "place", "text"),
     [
-        (f.two(), "tflite:like=tflm", "invalid_option", "/options/like", "leave out like=tflm, or write the problem"),
+        (
+            f.two(),
+            "tflite:like=tflm",
+            "invalid_option",
+            "/options/like",
+            "leave out like=tflm, or write it in a format of problems",
+        ),
         (compiled(), "tflite", "unsupported", "/subgraphs/0/tensors/", "so that no program says them"),
         (OPEN, "onnx:dim=n=1..16", "invalid_option", "/options/dim", "'n' is from 1 to 16: give dim n=16"),
         (FORMATS["memplan"].document, None, "unknown_format", "", "this is memplan/1 JSON: write it in a format of"),
-        (FORMATS["cascade"].document, None, "unknown_format", "", "only models and programs (graph, tflite, onnx)"),
+        (FORMATS["cascade"].document, None, "unknown_format", "", "only models and graphs (graph, tflite, onnx)"),
     ],
 )
 def test_what_no_program_says_is_refused_with_its_place(
