@@ -322,12 +322,13 @@ def _claims_exactly(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: 
     else:
         is_known = plan.status is PlanStatus.FEASIBLE and plan.stop is not StopReason.PROVED and peak > bound
     uses = tuple(PoolUse(pool.name, pool.size, *each) for pool, *each in zip(problem.pools, peaks, bounds, strict=True))
+    said = None if not bound and plan.objective.bound is None else bound  # without proofs nothing needs to be said
     return (
         is_known
         and (plan.stop.is_repeatable or not plan.reproducible)
         and (plan.peak, plan.bound) == (peak, bound)
         and plan.gap == gap_to(bound, peak)
-        and plan.objective == Objective(peak, bound, (TermValue(Term.SUM_OF_PEAKS, peak, bound),))
+        and plan.objective == Objective(peak, said, (TermValue(Term.SUM_OF_PEAKS, peak, said),))
         and plan.pools == uses
         and plan.seed >= 0
         and plan.shortage is None

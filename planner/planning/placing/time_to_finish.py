@@ -18,7 +18,7 @@ MICROSECONDS = {
     "pools listed": 0.15,
     "pairs": 1.5,
     "exclusions": 3.5,
-    "buffers beside those that may share": 9.0,
+    "buffers beside those that may share": 20.0,
     "colocations": 1.0,
     "members of same_pool": 1.0,
     "members of different_pool": 1.0,

@@ -14,7 +14,7 @@ from planner import Buffer, Options, Plan, Pool, Problem, Session, plan, verify
 from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.placement_columns import PlacementColumns
-from planner.model.plan import PlanCertificate, PlanStatus
+from planner.model.plan import PlanCertificate, PlanStatus, without_proofs
 from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right
 from solvers.model.errors import StopReason
@@ -339,3 +339,14 @@ def test_a_session_s_variations_are_checked_quickly_and_first_calls_in_full(monk
     assert replace(found, run=expected.run) == expected
     with pytest.raises(pytest.fail.Exception):
         plan(other, OPTIONS)
+
+
+def test_a_plan_without_its_proofs_is_right() -> None:
+    """It is returned where time ends before its proofs are verified."""
+    problem = problem_of(1)
+    made = plan(problem, OPTIONS)
+    bare = replace(without_proofs(made, StopReason.TIME_LIMIT), reproducible=False)
+    assert made.status is PlanStatus.OPTIMAL
+    assert verify(problem, bare) == ()
+    assert is_plainly_right(problem, bare, made.problem_digest)
+    assert not is_plainly_right(problem, replace(bare, status=PlanStatus.OPTIMAL), made.problem_digest)

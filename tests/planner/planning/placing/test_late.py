@@ -10,8 +10,11 @@ import pytest
 
 from planner import read_problem, share, verify_sharing, write_problem
 from planner.facts.variants import with_choice
+from planner.generate import Request, generate
 from planner.model import deadline
+from planner.model.columns import FEW
 from planner.model.deadline import OutOfTime, look
+from planner.model.placement_columns import PlacementColumns
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
@@ -97,6 +100,25 @@ def test_a_verified_start_is_returned_where_time_is_over(monkeypatch: pytest.Mon
     assert not made.reproducible
     monkeypatch.undo()
     assert verify(SMALL, made) == ()
+
+
+def test_a_plan_in_columns_is_returned_where_its_proofs_cannot_be_verified_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = generate("random", Request(FEW + 1, 1))
+    machine = Machine(monkeypatch)
+    usual = quick_check._proven
+
+    def slower(*given: Any) -> object:
+        if given[-1]:  # certificates
+            machine.work(100.0)
+            look("verifying")
+        return usual(*given)
+
+    monkeypatch.setattr(quick_check, "_proven", slower)
+    made = plan(problem, Options(time_limit=5.0, workers=1), begun=machine.now)
+    assert isinstance(made.placements, PlacementColumns)
+    assert (made.status, made.stop, made.bound) == (PlanStatus.FEASIBLE, StopReason.TIME_LIMIT, 0)
 
 
 def test_without_a_plan_the_run_is_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
