@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.formats.tables.format import JSON
 
-from ..errors import bad_option
 from ..jobs.attempt import Attempt
-from ..jobs.requests.endpoints import PLANS, Endpoint
+from ..jobs.requests.endpoints import EXPLAIN, PLANS, Endpoint
 from ..service import Service
 from ..store.records import About, Job, NewJob, Once, StoredPlan
 from .http.answers import job_response, not_modified, plan_headers, plan_response, require_feasible
 from .http.parameters import (
     PLAN_PARAMETERS,
+    QUERIES,
     IdempotencyKey,
     PlanOptions,
     Prefer,
@@ -83,20 +84,17 @@ async def answered(
     "/v1/explain",
     summary="Explain a bound",
     responses=EXPLANATION_ANSWERS,
-    openapi_extra=PROBLEM_BODY | PLAN_PARAMETERS,
+    openapi_extra=PROBLEM_BODY | QUERIES[EXPLAIN.name].parameters(),
 )
 async def explain(
     request: Request,
     service: TheService,
-    query: PlanOptions,
+    query: Annotated[RequestQuery, Depends(QUERIES[EXPLAIN.name])],
     prefer: Prefer = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Explain why no plan can be better, or which buffers cannot be placed together; as a job if that takes long."""
-    if query.given().get("explain") is False:
-        raise bad_option("explain", "this path always explains; leave it out, or send the problem to /v1/plans")
-    query = query.model_copy(update={"explain": True})
-    got = await receive(request, service, query)
+    got = await receive(request, service, query, EXPLAIN)
     answer = await Exchange.of(request, service, got, prefer, idempotency_key, query.require).answer()
     headers = plan_headers(answer.plan, hit=answer.hit)
     headers["ETag"] = f'{headers["ETag"][:-1]}-explained"'

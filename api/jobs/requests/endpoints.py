@@ -76,9 +76,11 @@ class Endpoint:
     own: Mapping[str, tuple[Any, Any]]
     """Options besides the library's, as pydantic fields. One with the name of a library option replaces it."""
     kinds: tuple[str, ...]
-    """The kinds of its jobs."""
+    """The kinds of jobs that it makes and no other endpoint does."""
     kind: Callable[[Mapping[str, Any]], str]
     """Returns the kind of a job, given the endpoint's own options."""
+    always: Mapping[str, Any] = field(default_factory=dict)
+    """Library options that have this value there."""
     loose: type[RequestOptions] = field(init=False)
     strict: type[RequestOptions] = field(init=False)
     """For JSON, where a number must not be a string."""
@@ -117,6 +119,8 @@ PLANS = Endpoint(
     ("plan", "sharing", "nested"),
     _kind_of_plan,
 )
+EXPLAIN = Endpoint("explain", {}, (), lambda _: "plan", always={"explain": True})
+"""Explanations are of plans, and their jobs are those of `PLANS`."""
 PARETO = Endpoint(
     "pareto",
     {
@@ -175,5 +179,5 @@ SHAPES = Endpoint(
     lambda _: "shapes",
 )
 PROOF = Endpoint("proof", {}, ("proof",), lambda _: "proof")
-ENDPOINTS = {endpoint.name: endpoint for endpoint in (PLANS, PARETO, SWEEP, SHAPES, PROOF)}
+ENDPOINTS = {endpoint.name: endpoint for endpoint in (PLANS, EXPLAIN, PARETO, SWEEP, SHAPES, PROOF)}
 ENDPOINT_OF = {kind: endpoint for endpoint in ENDPOINTS.values() for kind in endpoint.kinds}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from planner.planning.options.options import DECLARED, Options
 
 from ...errors import Refusal, bad_option, refused_findings
 from ...settings import Settings
-from .endpoints import ENDPOINT_OF, OFFERED, PLANS, SIZES, Endpoint, RequestOptions
+from .endpoints import ENDPOINT_OF, ENDPOINTS, OFFERED, PLANS, SIZES, Endpoint, RequestOptions
 
 OPTIONS = "/options/"
 """Where the planner says that options are."""
@@ -62,14 +63,21 @@ def _placed(found: Finding, solve: Container[str]) -> Finding:
 
 
 def merged(query: RequestOptions, body: RequestOptions | None, endpoint: Endpoint = PLANS) -> RequestOptions:
-    """Return the options of query and body. Raises Refusal if one is given in both with different values."""
-    if body is None:
-        return query
-    in_query, in_body = query.given(), body.given()
+    """Return the options of query and body, and those that the endpoint always has.
+
+    Raises Refusal if one is given in both with different values, or with another than it always has.
+    """
+    in_query, in_body = query.given(), {} if body is None else body.given()
     for name in in_query.keys() & in_body.keys():
         if in_query[name] != in_body[name]:
             raise bad_option(name, "the query and the body's 'solve' say different things")
-    return endpoint.loose.model_validate(in_query | in_body)
+    given = in_query | in_body
+    for name, value in endpoint.always.items():
+        if given.get(name, value) != value:
+            message = f"is always {json.dumps(value)} here; leave it out, or send the problem to /v1/{PLANS.name}"
+            with placed(in_body):
+                raise bad_option(name, message)
+    return endpoint.loose.model_validate({**given, **endpoint.always})
 
 
 def options_of(request: RequestOptions, endpoint: Endpoint = PLANS) -> Options:
@@ -146,7 +154,10 @@ def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
 
 
 def no_such_option(name: object) -> str:
-    """Return what is wrong with an option that does not exist; what a format's reader may be told is no option, but goes with the format."""
+    """Return what is wrong with an option that does not exist, or not here; what a format's reader may be told is no option, but goes with the format."""
+    paths = [f"/v1/{endpoint.name}" for endpoint in ENDPOINTS.values() if name in endpoint.own]
+    if paths:
+        return f"there is no such option here, only for {', '.join(paths)}; leave it out"
     wanted = str(name).replace("-", "_")
     for row in FORMATS.values():
         for setting in row.settings:

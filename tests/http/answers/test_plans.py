@@ -189,6 +189,22 @@ def test_explain_names_the_reason_and_the_shortage(service: Served) -> None:
     assert (set(short["shortage"]["subset"]), short["shortage"]["irreducible"]) == ({"image", "edges"}, True)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("arenas", "nested", "only for /v1/plans; leave it out"),
+        ("objects", True, "only for /v1/plans; leave it out"),
+        ("explain", False, "is always true here; leave it out, or send the problem to /v1/plans"),
+    ],
+)
+def test_explanations_are_of_plans_only(service: Served, option: str, value: object, message: str) -> None:
+    found = refusal(service.client.post("/v1/explain", json={**THREE, "solve": {option: value}}))
+    assert [each["pointer"] for each in found["errors"]] == [f"/solve/{option}"]
+    assert message in found["errors"][0]["message"]
+    offered = service.client.get("/openapi.json").json()["paths"]["/v1/explain"]["post"]["parameters"]
+    assert {each["name"] for each in offered if each["in"] == "query"} & {"arenas", "objects"} == set()
+
+
 def test_a_stored_plan_is_answered_again(service: Served) -> None:
     problem = {**THREE, "name": "kept", "buffers": [*THREE["buffers"], {"id": "kept", "size": 1}]}
     first, again = service.plan(problem), service.plan(problem)

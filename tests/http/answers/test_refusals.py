@@ -60,7 +60,9 @@ def test_no_path_ignores_a_parameter(service: Served) -> None:
         ("/v1/plans?step=4096", "only for POST /v1/sweep; leave it out"),
         ("/v1/plans?seed=1&seed=2", "is given 2 times; give it once"),
         ("/v1/plans?dim=batch", "?format=onnx:dim="),
-        ("/v1/explain?explain=false", "always explains; leave it out"),
+        ("/v1/explain?explain=false", "is always true here; leave it out"),
+        ("/v1/explain?arenas=nested", "only for POST /v1/plans, "),
+        ("/v1/explain?objects=true", "only for POST /v1/plans, "),
     ],
 )
 def test_a_parameter_without_effect_is_refused_where_it_has_none(service: Served, path: str, message: str) -> None:
