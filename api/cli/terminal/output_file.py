@@ -14,6 +14,7 @@ import typer
 from planner.model.errors import MAX_FINDINGS, BadInput, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
+from .standard_output import escaped
 
 _FILES = frozenset({".json", ".jsonl", ".csv", ".svg", ".png", ".pdf", ".html", ".h", ".tflite", ".onnx"})
 """Endings that no folder is given on purpose."""
@@ -45,7 +46,7 @@ class OutputFile:
         try:
             if self._is_special():
                 with self._path.open("wb") as stream:
-                    stream.writelines(pieces)
+                    stream.writelines((escaped(b"".join(pieces)),) if stream.isatty() else pieces)
             else:
                 self._replace(pieces)
         except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""Standard output: bytes and JSON, for a reader who may leave early, on a disk that may be full."""
+"""Standard output: bytes, exact for programs and printable for a terminal, for a reader who may leave early, on a disk that may be full."""
 
 from __future__ import annotations
 
@@ -32,10 +32,8 @@ def print_json(value: Mapping[str, object]) -> None:
 
 
 def print_document(document: bytes) -> None:
-    """Print a JSON document: byte for byte for programs, and without unprintable characters for a terminal."""
-    if not document.endswith(b"\n"):
-        document += b"\n"
-    write_out(escaped(document) if is_terminal(sys.stdout) else document)
+    """Print a JSON document, with an end of line."""
+    write_out(document if document.endswith(b"\n") else document + b"\n")
 
 
 def say_written(*names: str | None, quiet: bool = False) -> None:
@@ -44,19 +42,27 @@ def say_written(*names: str | None, quiet: bool = False) -> None:
         return
     for name in names:
         if name is not None and name != STANDARD_OUTPUT:
-            line = f"written to {visible(name)}\n"
-            write_out(line.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+            print_line(f"written to {name}")
+
+
+def print_line(text: str) -> None:
+    """Print a line of text, in the encoding of the output."""
+    if sys.stdout is not None:
+        _send(f"{visible(text)}\n".encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def escaped(document: bytes) -> bytes:
-    """Return the same JSON with unprintable characters in its strings as \\u escapes."""
-    text = document.decode("utf-8", "surrogatepass")
+    """Return the same answer with unprintable characters as \\u escapes, which mean the same in JSON; bytes that are no text as \\x escapes."""
+    try:
+        text = document.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        text = document.decode("utf-8", "backslashreplace")
     if not text.replace("\n", "").isprintable():
-        # outside strings, JSON's only unprintable characters are line ends
+        # outside of names, the only unprintable characters of answers are line ends
         text = "".join(
             c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1].replace("\x7f", "\\u007f") for c in text
         )
-    encoding = sys.stdout.encoding or "utf-8"
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace") if encoding.lower() == "utf-8" else json_ascii(text)
 
 
@@ -66,9 +72,13 @@ def json_ascii(text: str) -> bytes:
 
 
 def write_out(data: bytes) -> None:
+    """Write an answer: byte for byte for programs, and without unprintable characters for a terminal."""
+    if sys.stdout is not None:
+        _send(escaped(data) if is_terminal(sys.stdout) else data)
+
+
+def _send(data: bytes) -> None:
     """Write everything. If the reader left early, as `head` does, the command ends quietly; on a full disk, with a sentence."""
-    if sys.stdout is None:
-        return
     try:
         # not through the text layer: JSON is UTF-8 whatever the locale is
         _write_all(sys.stdout.buffer, memoryview(data))
@@ -82,13 +92,13 @@ def write_out(data: bytes) -> None:
 
 
 class Printed:
-    """The standard output for those that print text themselves, rich and typer: what they print goes through `write_out`, and ends as it does."""
+    """The standard output for those that print text themselves, rich and typer: what they print ends as an answer does, and has their colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        write_out(text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace"))
+        _send(text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace"))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -97,7 +107,7 @@ class Printed:
 
 @contextmanager
 def one_way_out() -> Iterator[None]:
-    """In the block, everything printed goes through `write_out`."""
+    """In the block, everything printed ends alike when its reader leaves or the disk is full."""
     if sys.stdout is None:
         yield
         return

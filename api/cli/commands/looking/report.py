@@ -147,7 +147,4 @@ def _show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
 
 def _print_csv(write: Callable[[Callable[[str], str]], bytes]) -> None:
     """Write names unchanged, except on a terminal."""
-    if is_terminal(sys.stdout):
-        write_out(write(visible).decode("utf-8").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
-    else:
-        write_out(write(str))
+    write_out(write(visible if is_terminal(sys.stdout) else str))

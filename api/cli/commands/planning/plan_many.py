@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from ...terminal.interrupt import Interrupt
 from ...terminal.output_file import make_folder
 from ...terminal.progress.many import ManyProgress
 from ...terminal.refusals import refusing
-from ...terminal.standard_output import print_json, prints_json, write_out
+from ...terminal.standard_output import print_json, print_line, prints_json
 from ...terminal.text import grouped, say, visible
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def _deliver(request: Request, entries: Sequence[Entry], files: int | None, seco
     if request.quiet:
         return
     for line in _summary(request, entries, passed_over, seconds):
-        write_out(f"{visible(line)}\n".encode(sys.stdout.encoding, "backslashreplace"))
+        print_line(line)
 
 
 def _moves(entries: Sequence[Entry]) -> dict[str, int]:

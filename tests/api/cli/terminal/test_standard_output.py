@@ -61,6 +61,10 @@ def test_unprintable_characters_are_escaped_and_keep_their_meaning() -> None:
     assert json.loads(text) == value
 
 
+def test_bytes_that_are_no_text_are_escaped() -> None:
+    assert escaped(b"\x89PNG\r\n\x1a\n") == b"\\x89PNG\\r\n\\u001a\n"
+
+
 def test_a_printable_document_stays_unchanged() -> None:
     assert escaped(b'{\n "a": 1\n}\n') == b'{\n "a": 1\n}\n'
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.running.command import UNHURRIED, run_on_terminal
+from planner.formats.tables.plans import PLAN_FORMATS
+from planner.formats.tables.problems import written as written_formats
+from tests.running.command import UNHURRIED, run, run_on_terminal
 
 
 def without_styles(text: str) -> str:
@@ -49,6 +51,26 @@ def test_names_reach_the_terminal_escaped(tmp_path: Path) -> None:
         assert "owned" in text
         assert not {"\x07", "\u202e", "\x9b"} & set(text)
         assert "\x1b]" not in text
+
+
+def test_answers_in_every_format_reach_the_terminal_printable_and_files_exact(tmp_path: Path) -> None:
+    problem, plan, table = written(tmp_path, name="\x9b2J"), str(tmp_path / "plan.json"), tmp_path / "plan.csv"
+    assert run("plan", problem, "-o", plan).returncode == 0
+    printing: list[tuple[str, ...]] = [("write", problem, plan, "--as", name) for name in PLAN_FORMATS]
+    printing += [("convert", problem, "--to", name) for name in written_formats()]
+    printing += [("plan", problem, "--as", "csv"), ("export-model", problem), ("draw", problem, plan)]
+    for words in printing:
+        _, text = run_on_terminal(*words, "-o", "-")
+        assert text.replace("\n", "").isprintable(), words
+    for out in ("-", "/dev/stdout"):
+        code, text = run_on_terminal("write", problem, plan, "--as", "csv", "-o", out)
+        assert code == 0
+        assert "layer.0.\\u001b]0;owned\\u0007weights" in text
+        assert "\x1b" not in text
+    piped = run("write", problem, plan, "--as", "csv", "-o", "-").stdout
+    assert run("write", problem, plan, "--as", "csv", "-o", str(table)).returncode == 0
+    assert table.read_bytes() == piped
+    assert b"\x1b]0;owned\x07" in piped
 
 
 def test_colours_are_left_out_on_request(tmp_path: Path) -> None:
