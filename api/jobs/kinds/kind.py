@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from planner.facts.digest import digest
@@ -31,7 +31,9 @@ Answer: TypeAlias = tuple[dict[str, Any], bytes]
 
 
 MOST_SHOWN, MOST_LISTED = 60, 20
-"""The most characters of a part's name that are shown, and the most names."""
+"""The most characters of an unknown part's name that are shown, and the most names that are listed."""
+ROOM = 2000
+"""The most characters of the listed names together, if there are several: each is whole, so that it can be asked for."""
 Written: TypeAlias = Callable[[Plan | Sharing, tuple[str, ...]], Answer]
 """Makes an answer from a plan or a sharing and additional notes."""
 
@@ -176,8 +178,9 @@ def end_in_words(stop: StopReason) -> str:
 
 def no_such_part(name: str, there: Collection[str]) -> Refusal:
     """Return the refusal of a part that is not among those that are there."""
-    listed = [json.dumps(each[:MOST_SHOWN]) for each in islice(there, MOST_LISTED)]
-    if len(there) > MOST_LISTED:
-        listed.append(f"{len(there) - MOST_LISTED} more")
+    ends = accumulate(map(len, islice(there, MOST_LISTED)))
+    listed = [json.dumps(each) for i, (each, end) in enumerate(zip(there, ends, strict=False)) if not i or end <= ROOM]
+    if len(there) > len(listed):
+        listed.append(f"{len(there) - len(listed)} more")
     known = f"its parts are {', '.join(listed)}" if there else "it has no parts, so leave 'part' out"
     return Refusal(404, HttpCode.NOT_FOUND, f"the answer has no part {json.dumps(name[:MOST_SHOWN])}; {known}")

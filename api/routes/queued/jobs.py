@@ -40,7 +40,6 @@ Part = Annotated[
     str | None,
     Query(
         min_length=1,
-        max_length=1000,
         description="One plan of an answer with several, by its name in the job's events: a point of a frontier by its cost, one of a sweep by its sizes, a nested arena by its function.",
     ),
 ]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import planner
-from planner import read_model, read_plan, read_problem, read_shaped
+from planner import PlanStatus, read_model, read_plan, read_problem, read_shaped
 from planner.formats import FORMATS, read_program, read_shapes_plan
 from planner.graph import nested_plan
 from planner.planning.shapes import c_source, verify_shapes
@@ -120,6 +120,21 @@ def test_sizes_of_a_job_are_reported_and_can_be_fetched_and_drawn(service: Serve
     assert least.peak == 84
     assert service.client.get(f"{here}/drawing?part=smallest&as=map").json()["pools"][0]["peak"] == 84
     assert refusal(service.client.get(f"{here}/plan?part=90"))["code"] == "not_found"
+
+
+def test_parts_of_a_sweep_of_many_pools_can_be_fetched_by_the_names_that_are_listed(service: Served) -> None:
+    names = [f"p{i}" for i in range(200)]
+    sizes = [*(f"{name}=1000000" for name in names[1:]), "p0=1000000,1000010"]
+    problem = {**THREE, "pools": [{"name": name, "size": 4096} for name in names], "solve": {"capacity": sizes}}
+    job = post_study(service, "sweep", problem, Prefer="respond-async").json()
+    heard = [data["part"] for _, kind, data in events(service, job) if kind == "point"]
+    here = job["links"]["self"]
+    assert min(map(len, heard)) > 1000
+    for part in heard:
+        assert read_plan(service.client.get(f"{here}/plan", params={"part": part}).content).status is PlanStatus.OPTIMAL
+    listed = refusal(service.client.get(f"{here}/plan?part=none"))["detail"]
+    assert sum(json.dumps(part) in listed for part in heard) == 1
+    assert listed.endswith(", 1 more")
 
 
 def test_a_sweep_can_be_stopped(service: Served) -> None:
