@@ -42,7 +42,7 @@ def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
     """Return the figures with the names of the plans' files, and the plans by these names."""
     fields, files = sweep_fields(sweep), {}
     for point, row in zip(sweep.points, fields["points"], strict=True):
-        row["plan"] = None if point.plan is None else f"{configuration(point.capacity)}.json"
+        row["plan"] = None if point.plan is None else plan_file(point.capacity)
         if point.plan is not None:
             files[row["plan"]] = point.plan
     if sweep.smallest is not None:
@@ -54,6 +54,11 @@ def write_sweep_files(sweep: Sweep) -> tuple[bytes, dict[str, Plan]]:
 def configuration(capacity: Mapping[str, int]) -> str:
     """Return a configuration's name: its sizes."""
     return ",".join(str(size) for size in capacity.values())
+
+
+def plan_file(capacity: Mapping[str, int]) -> str:
+    """Return the name of the file of a configuration's plan."""
+    return f"{configuration(capacity)}.json"
 
 
 def sweep_fields(sweep: Sweep, warnings: Sequence[str] = ()) -> dict[str, Any]:

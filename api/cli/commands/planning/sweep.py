@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
 from planner.formats import read_problem
 from planner.formats.answers.plan_writer import PlanWriter
-from planner.formats.answers.sweep import write_sweep_files, write_sweep_json
+from planner.formats.answers.sweep import plan_file, write_sweep_files, write_sweep_json
 from planner.formats.tables.endings import JSON_ENDINGS, require_ending
 from planner.model.deadline import time_limit
 from planner.model.plan import PlanStatus
-from planner.planning.options.options import Options
+from planner.planning.options.options import Options, bad_option
 from planner.planning.placing.time_to_finish import seconds_to_write_sweep
 from planner.planning.sweeping import Sweep, parse_ranges, sweep
 
@@ -31,6 +31,8 @@ from ...terminal.text import is_terminal, say_warnings
 DRAWN = "the option --plot draws it"
 INDEX = "sweep.json"
 """The file in the folder of plans that names them."""
+MOST_IN_NAME = 255
+"""The most characters of a file's name."""
 
 
 class Request(NamedTuple):
@@ -58,6 +60,8 @@ def run(request: Request, options: Options) -> ExitCode:
             problem, warnings = read_problem(data, name=request.file, format=request.input_format)
         say_warnings(warnings)
         sizes = parse_ranges(request.capacities, problem, request.step)
+        if request.plans is not None:
+            _require_names(sizes)
         count = prod(map(len, sizes.values()))
         kept = 0.0 if request.plans is None else seconds_to_write_sweep(problem, count, in_files=True)
         with Interrupt() as interrupt:
@@ -95,6 +99,17 @@ def _check_outputs(request: Request) -> PictureFile | None:
     if request.plans is not None:
         make_folder(request.plans, "/options/plans")
     return None if request.plot is None else PictureFile.checked(request.plot, "plot", request.file)
+
+
+def _require_names(sizes: Mapping[str, Sequence[int]]) -> None:
+    """Raise BadInput if the files of plans would have longer names than files can have."""
+    longest = len(plan_file({name: max(each) for name, each in sizes.items()}))
+    if longest > MOST_IN_NAME:
+        raise bad_option(
+            "plans",
+            f"files of plans are named by all sizes, and these names would have up to {longest} characters, where {MOST_IN_NAME} are the most; "
+            f"give the sizes that stay the same in the problem, and only the others as capacities",
+        )
 
 
 def _write(request: Request, found: Sweep, plot: PictureFile | None) -> None:

@@ -116,3 +116,19 @@ def test_bad_input_names_the_option(arguments: list[str], says: bytes) -> None:
     done = run("sweep", THREE, *arguments)
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_plans_whose_files_names_would_be_too_long_are_refused_before_planning(tmp_path: Path) -> None:
+    names, buffers = [f"p{i}" for i in range(40)], [{"id": "a", "size": 64, "live": [[0, 2]]}]
+    problem = tmp_path / "problem.json"
+    pools = [{"name": name, "size": 4096} for name in names]
+    document = {"format": "memplan/1", "lifetimes": "half_open", "pools": pools, "buffers": buffers}
+    problem.write_text(json.dumps(document), encoding="utf-8")
+    for count, code in ((31, 0), (32, 2)):
+        capacities = [word for name in names[:count] for word in ("--capacity", f"{name}=1000000")]
+        plans = tmp_path / str(count)
+        done = run("sweep", str(problem), *capacities, "--plans", str(plans))
+        assert done.returncode == code
+        assert len([*plans.iterdir()]) == (0 if code else 2)
+    assert b"error: --plans: files of plans are named" in done.stderr
+    assert b"only the others as capacities" in done.stderr
