@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import typer
 
 from ..exit_codes import ExitCode
-from .text import is_terminal, say, visible
+from .text import NARROW, is_terminal, say, visible
 
 STANDARD_OUTPUT = "-"
 """The name of it where a file is named."""
@@ -48,7 +48,7 @@ def say_written(*names: str | None, quiet: bool = False) -> None:
 def print_line(text: str) -> None:
     """Print a line of text, in the encoding of the output."""
     if sys.stdout is not None:
-        _send(f"{visible(text)}\n".encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+        _send(f"{visible(text)}\n".encode(sys.stdout.encoding or "utf-8", NARROW))
 
 
 def escaped(document: bytes) -> bytes:
@@ -98,7 +98,7 @@ class Printed:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        _send(text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace"))
+        _send(text.encode(self._stream.encoding or "utf-8", self._stream.errors or NARROW))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

@@ -6,19 +6,34 @@ hide lines, and bidirectional controls could show one name as another; so unprin
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Iterable
 from typing import IO
 
+STAND_INS = dict(zip("█▓▒░▀▄│─└┘◂●→…", "#%+.',|-++<*>~", strict=True))
+"""What memplan draws with where the output's encoding lacks the character: as wide as that."""
+NARROW = "memplan.narrow"
+"""The name of `stood_in` among the ways to treat characters that an encoding lacks."""
 UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def visible(text: str) -> str:
-    """The text, with every control, format, surrogate and odd space character written as \\x1b, \\n or \\u202e."""
-    if text.isprintable():
+    """The text, with every control, format, surrogate and odd space character written as \\x1b, \\n or \\u202e; so are those that the standard output's encoding lacks."""
+    if _can_be_shown(text):
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(c if _can_be_shown(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _can_be_shown(text: str) -> bool:
+    if text.isascii() or not text.isprintable():
+        return text.isprintable()
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
@@ -113,9 +128,22 @@ def say_warnings(warnings: Iterable[str]) -> None:
         say(f"warning: {visible(warning)}")
 
 
+def stood_in(error: UnicodeError) -> tuple[str, int]:
+    """Return what is shown instead of characters that an encoding lacks: ASCII for what memplan draws with, otherwise escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(
+        STAND_INS.get(c) or c.encode("ascii", "backslashreplace").decode("ascii") for c in lacking
+    ), error.end
+
+
+codecs.register_error(NARROW, stood_in)
+
+
 def tolerate_narrow_encodings() -> None:
-    """Let streams that cannot show a character (in an ASCII locale, for example) show its escape instead of failing."""
+    """Let streams that cannot show a character (in an ASCII locale, for example) show what stands in for it instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors=NARROW)

@@ -6,8 +6,9 @@ import io
 import sys
 
 import pytest
+from rich.cells import cell_len
 
-from api.cli.terminal.text import can_redraw, is_terminal, say, visible
+from api.cli.terminal.text import NARROW, STAND_INS, can_redraw, is_terminal, say, visible
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,18 @@ def test_unprintable_characters_are_escaped(text: str, shown: str) -> None:
 @pytest.mark.parametrize("text", ["", "conv1/weights:0", "[bold]x[/bold]", "naïve 数据 😀"])
 def test_printable_characters_stay(text: str) -> None:
     assert visible(text) == text
+
+
+def test_characters_that_the_output_s_encoding_lacks_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    assert visible("naïve 数据 😀") == r"naïve \u6570\u636e \U0001f600"
+
+
+def test_what_stands_in_for_a_drawn_character_is_ascii_and_as_wide() -> None:
+    drawn = "".join(STAND_INS)
+    assert len(drawn.encode("ascii", NARROW)) == len(drawn) == cell_len(drawn)
+    assert "█数█".encode("ascii", NARROW) == rb"#\u6570#"
+    assert drawn.encode("utf-8", NARROW).decode("utf-8") == drawn
 
 
 def test_a_closed_or_missing_stream_is_no_terminal() -> None:

@@ -135,3 +135,20 @@ def test_progress_is_drawn_and_erased(tmp_path: Path) -> None:
     assert "\r\x1b[K" in text
     quiet = run_on_terminal("plan", written(tmp_path), "--quiet", command=command)[1]
     assert "best" not in quiet
+
+
+@pytest.mark.parametrize("colour", [{}, {"NO_COLOR": "1"}])
+def test_tables_and_maps_fit_a_terminal_that_knows_only_ascii(colour: dict[str, str], tmp_path: Path) -> None:
+    live = [
+        {"id": name, "size": 4096, "live": [[i, i + 2]]} for i, name in enumerate(["プール" * 9, "ну́ль", "é", "x" * 99])
+    ]
+    problem = written(tmp_path, buffers=live, pools=[{"name": "メモリ", "size": 1 << 20}])
+    narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", **colour}
+    for extra in ("--map", "--explain", "--report full"):
+        code, text = run_on_terminal("plan", problem, *extra.split(), env=narrow)
+        shown = without_styles(text).rpartition("\r\x1b[K")[2]
+        assert code == 0
+        assert shown.isascii()
+        assert max(map(len, shown.splitlines())) <= 80
+        assert r"\u30d7" in shown
+        assert r"\u2588" not in shown
