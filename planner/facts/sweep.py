@@ -25,7 +25,7 @@ Piece: TypeAlias = tuple[int, int, int, int, int]
 """An address range in use during an interval: (low, high, start, end, owner); both half-open, neither empty. A bare tuple for speed."""
 
 PAIRS_PER_PIECE = 100
-"""Up to this many pairs live together per piece, comparing them all in arrays is faster than a sweep."""
+"""Up to this many pairs per piece that are live together, or share addresses, comparing them all in arrays is faster than a sweep."""
 PIECES_PER_RANGE = 8
 """Ranges are compared instead of pieces if at least this many pieces, on average, have the same addresses."""
 PIECES_PER_PIECE = 50
@@ -137,24 +137,25 @@ MayShare: TypeAlias = Callable[[Integers, Integers], Integers]
 def all_apart(pieces: Pieces, may_share: MayShare | None = None) -> bool:
     """True if no two pieces share an address at any time, except pairs whose owners may.
 
-    With `may_share`, also False if too many are live together for comparing every pair.
+    With `may_share`, also False if too many are live together, and too many share addresses, for comparing every such pair.
     """
-    order = np.argsort(pieces.start, kind="stable")
-    start = pieces.start[order]
-    later = np.searchsorted(start, pieces.end[order]) - np.arange(1, len(order) + 1)
-    """The number of pieces that follow each in this order and begin before it ends."""
-    if int(later.sum()) > PAIRS_PER_PIECE * len(order):
-        if may_share is not None:
-            return False
-        ranges = _Ranges.of(pieces)
-        return _neighbours_apart(pieces) if ranges is None else ranges.are_apart()
-    return _pairs_apart(pieces.low[order], pieces.high[order], later, pieces.owner[order], may_share)
+    low, high, start, end, owner = pieces
+    for begin, stop, bottom, top in ((start, end, low, high), (low, high, start, end)):
+        order = np.argsort(begin, kind="stable")
+        later = np.searchsorted(begin[order], stop[order]) - np.arange(1, len(order) + 1)
+        """The number of pieces that follow each in this order and begin before it ends: in time, then by address."""
+        if int(later.sum()) <= PAIRS_PER_PIECE * len(order):
+            return _pairs_apart(bottom[order], top[order], later, owner[order], may_share)
+    if may_share is not None:
+        return False
+    ranges = _Ranges.of(pieces)
+    return _neighbours_apart(pieces) if ranges is None else ranges.are_apart()
 
 
 def _pairs_apart(
     low: Integers, high: Integers, later: Integers, owner: Integers, may_share: MayShare | None = None
 ) -> bool:
-    """Compare each piece with the `later` ones that follow it, in batches."""
+    """Compare each piece with the `later` ones that follow it, in batches: do they share addresses, or times?"""
     total = np.cumsum(later)
     begin = 0
     while begin < len(later):

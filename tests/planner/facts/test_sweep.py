@@ -39,7 +39,12 @@ def test_exactly_the_meetings_are_found(those: list[Piece]) -> None:
     assert set(meetings(Pieces.of(those))) == {pair for pair in every_pair(those) if pair[0] != pair[1]}
 
 
-WAYS = {"by neighbours": (0, 100), "by ranges": (0, 0), "by pairs": (100, 0)}
+WAYS = {
+    "by neighbours": (-1, 100),
+    "by ranges": (-1, 0),
+    "by pairs in time": (100, 0),
+    "by few pairs of either kind": (1, 0),
+}
 """Each way to look for pairs, with the PAIRS_PER_PIECE and PIECES_PER_RANGE that make the sweep take it."""
 
 
@@ -69,6 +74,14 @@ def test_all_apart_ignores_pairs_that_may_share(those: list[Piece], kinds: int) 
             assert not all_apart(Pieces.of(those), lambda first, second: first == first)
 
 
+def test_of_many_that_are_live_together_those_that_share_addresses_are_compared() -> None:
+    count = 5 * sweep.PAIRS_PER_PIECE
+    stairs = Pieces.of([(10 * n, 10 * n + 15, 0, 5, n) for n in range(count)])
+    assert not all_apart(stairs)
+    assert all_apart(stairs, lambda first, second: abs(first - second) == 1)
+    assert not all_apart(stairs, lambda first, second: (abs(first - second) == 1) & (first != 7))
+
+
 def test_touching_in_time_or_in_space_is_not_meeting() -> None:
     those = Pieces.of([(0, 4, 0, 2, 0), (0, 4, 2, 3, 1), (4, 8, 0, 2, 2)])
     assert all_apart(those)
@@ -90,6 +103,7 @@ def test_many_pieces_are_kept_apart_across_words() -> None:
 
 def test_a_long_sweep_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(sweep, "PAIRS_PER_PIECE", -1)
     stack = [(10 * n, 10 * n + 10, 0, 5, n) for n in range(deadline.LOOK_EVERY + 1)]
     with deadline.time_limit(0.0, begun=-1e9), pytest.raises(deadline.OutOfTime):
         all_apart(Pieces.of(stack))
