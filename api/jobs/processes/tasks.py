@@ -31,7 +31,7 @@ from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.endpoints import ENDPOINTS, PLANS
-from ..requests.options import from_body, from_record, options_of, placed
+from ..requests.options import from_body, from_record, placed
 from ..requests.posted_problem import Understood, read, separate, understand
 from ..requests.problem_and_plan import Both, below_its_part, problem_and_plan
 
@@ -143,8 +143,8 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
 
 
 def _opened(header: dict[str, Any], parts: list[bytes], settings: Settings, wanted: PlanFormat | None = None) -> Both:
-    options = options_of(PLANS.loose.model_validate(header["query"]))
-    return problem_and_plan(parts[0], header["boundary"], header["format"], settings, options, wanted)
+    query = PLANS.loose.model_validate(header["query"])
+    return problem_and_plan(parts[0], header["boundary"], header["format"], settings, query, wanted)
 
 
 def _verify(header: dict[str, Any], parts: list[bytes], settings: Settings, _: Line) -> Answer:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,10 +15,12 @@ from planner.formats.documents import Source
 from planner.formats.json.scan import members, scan
 from planner.formats.tables.answers import answer_kind, asked
 from planner.model.errors import BadAnswer, BadInput, Code, Finding, PlannerError, echo
-from planner.planning.options.options import Options
 
+from ...errors import Refusal, refused_findings
 from ...settings import Settings
 from ..kinds import kind_of
+from .endpoints import ENDPOINT_OF, ENDPOINTS, OFFERED, PLANS, RequestOptions
+from .options import from_body, merged, options_of, placed
 from .posted_problem import FORMAT_PLACE, read_subject, require_few, separate
 
 if TYPE_CHECKING:
@@ -40,10 +43,10 @@ def problem_and_plan(
     boundary: str | None,
     format_: str | None,
     settings: Settings,
-    options: Options,
+    query: RequestOptions,
     wanted: PlanFormat | None = None,
 ) -> Both:
-    """Return the answer and its problem with these options, from a document, or from a form with this boundary.
+    """Return the answer and its problem with these options and its own, from a document, or from a form with this boundary.
 
     Raises PlannerError and Refusal, also if no plan of what was posted can be written as wanted.
     """
@@ -53,7 +56,7 @@ def problem_and_plan(
     except PlannerError as error:
         raise below("plan", error) from None
     try:
-        problem, _solve_options = separate(problem, format_)
+        problem, solve = separate(problem, format_)
         if wanted is not None:
             wanted.require_source(Source(problem))
             format_ = format_ or wanted.read_as
@@ -61,7 +64,9 @@ def problem_and_plan(
         row, subject = read_subject(kind, problem, format_, settings)
     except PlannerError as error:
         raise below("problem", error) from None
-    whose = asked(row, Source(problem), subject.planned(options), options.capacity)
+    with _placed_in_problem(solve or ()):
+        options = options_of(merged(query, None if solve is None else _options_in(solve, answered.name)))
+        whose = asked(row, Source(problem), subject.planned(options), options.capacity)
     try:
         lists = scan(plan).top or {}
         for name in ("placements", "objects", "assignments", "buffers", "points", "arenas", "shapes"):
@@ -69,6 +74,33 @@ def problem_and_plan(
         return Both(answered.open(whose, plan), subject.warnings)
     except PlannerError as error:
         raise below("plan", error) from None
+
+
+def _options_in(solve: object, kind: str) -> RequestOptions:
+    """Return the library's options in a problem's `solve`, which may be for the path of another answer, as of a sweep for one of its plans. Raises Refusal."""
+    usual = ENDPOINT_OF[kind]
+    for endpoint in (usual, *ENDPOINTS.values()):
+        with suppress(Refusal):
+            given = from_body(solve, endpoint).given()
+            own = {name for name in given if name in endpoint.own or name not in OFFERED}
+            return PLANS.loose.model_validate({name: value for name, value in given.items() if name not in own})
+    return from_body(solve, usual)
+
+
+@contextmanager
+def _placed_in_problem(solve: Collection[str]) -> Iterator[None]:
+    """Report what is wrong with options under `solve` there, below `problem`."""
+    try:
+        with placed(solve):
+            yield
+    except Refusal as error:
+        if not error.findings:
+            raise
+        findings = [
+            replace(found, pointer=f"/problem{found.pointer}") if found.pointer.startswith("/solve") else found
+            for found in error.findings
+        ]
+        raise refused_findings(findings, error.more) from None
 
 
 def in_document(data: bytes) -> tuple[bytes, bytes]:

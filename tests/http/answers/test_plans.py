@@ -189,6 +189,25 @@ def test_explain_names_the_reason_and_the_shortage(service: Served) -> None:
     assert (set(short["shortage"]["subset"]), short["shortage"]["irreducible"]) == ({"image", "edges"}, True)
 
 
+def test_options_under_solve_also_hold_for_whatever_looks_at_the_answer(service: Served) -> None:
+    problem = {**THREE, "solve": {"capacity": {"arena": 1000}, "seed": 3}}
+    plan = service.plan(problem).json()
+    for path in ("verify", "draw", "report", "write?as=csv"):
+        answer = service.client.post(f"/v1/{path}", json={"problem": problem, "plan": plan})
+        assert answer.status_code == 200, answer.text
+    assert service.client.post("/v1/verify", json={"problem": problem, "plan": plan}).json()["valid"] is True
+    swept = {**THREE, "solve": {"capacity": ["arena=80,1000"], "step": 8}}
+    found = service.client.post("/v1/verify?capacity=arena=1000", json={"problem": swept, "plan": plan}).json()
+    assert found["valid"] is True
+    for solve, place in (
+        ({"capacity": {"arena": "x"}}, "/problem/solve/capacity"),
+        ({"capacity": {"none": 5}}, "/problem/solve/capacity"),
+        ({"nothing": 1}, "/problem/solve/nothing"),
+    ):
+        wrong = refusal(service.client.post("/v1/verify", json={"problem": {**THREE, "solve": solve}, "plan": plan}))
+        assert wrong["errors"][0]["pointer"].startswith(place)
+
+
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from api.errors import Refusal
+from api.jobs.requests.endpoints import PLANS
 from api.jobs.requests.posted_problem import read
 from api.jobs.requests.problem_and_plan import problem_and_plan
 from api.settings import Settings
 from planner.formats.tables.answers import AnswerKind
 from planner.formats.tables.format import Format
-from planner.planning.options.options import Options
 from tests.http.served import THREE
 
 FEW = Settings(max_buffers=3)
@@ -36,4 +36,4 @@ def test_lists_of_a_plan_are_counted_before_they_are_loaded(name: str, monkeypat
     monkeypatch.setattr(AnswerKind, "open", never)
     data = json.dumps({"problem": THREE, "plan": {name: [{}] * 4}}).encode()
     with pytest.raises(Refusal, match=f"there are 4 {name}; at most 3 are taken"):
-        problem_and_plan(data, None, None, FEW, Options())
+        problem_and_plan(data, None, None, FEW, PLANS.loose())
