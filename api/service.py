@@ -255,7 +255,7 @@ class Service:
     def open_stream(self, owner: str) -> None:
         """Count a further lasting answer. Raises Refusal if there are too many."""
         is_full = self.streams.total() >= self.settings.max_streams
-        if is_full or self.streams[owner] >= self.settings.max_streams_per_token:
+        if is_full or self.streams[owner] >= self.settings.streams_per_token:
             whose = "event streams" if is_full else "of your event streams"
             text = f"too many {whose} are open, batches included; try again later"
             raise Refusal(429, HttpCode.TOO_MANY_STREAMS, text, headers={"Retry-After": "5"})

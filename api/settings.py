@@ -145,13 +145,15 @@ class Settings(BaseSettings):
     max_jobs_per_token: Count = Field(
         default=10_000,
         description="With so many unfinished jobs of one token, its new ones are refused for a while. "
-        "A plan that is being made already becomes a job even then.",
+        "A plan that is being made already becomes a job even then. With several tokens, at most half of `max_queue`.",
     )
     max_batch: Count = Field(default=20_000, description="Problems in one batch.")
     max_streams: Count = Field(
         default=100, description="Event streams that are open at a time; answers to batches are such, too."
     )
-    max_streams_per_token: Count = Field(default=50, description="The same, of one token.")
+    max_streams_per_token: Count = Field(
+        default=50, description="The same, of one token. With several, at most half of `max_streams`."
+    )
     formats: Names = Field(default=tuple(FORMATS), description="Input formats that are read.")
     allowed_solvers: Names = Field(
         default=(), description="Solvers that may be asked for by name, besides `auto`. Empty: all there are."
@@ -248,6 +250,20 @@ class Settings(BaseSettings):
         if unknown:
             raise ValueError(f"metrics_tokens: there is no token {unknown[0][:40]!r}")
         return self
+
+    @property
+    def jobs_per_token(self) -> int:
+        """How many unfinished jobs one token may have."""
+        return self._of_one_token(self.max_jobs_per_token, self.max_queue)
+
+    @property
+    def streams_per_token(self) -> int:
+        """How many event streams of one token may be open."""
+        return self._of_one_token(self.max_streams_per_token, self.max_streams)
+
+    def _of_one_token(self, most: int, of_all: int) -> int:
+        """Return the limit of one of several tokens, which leaves others something of the limit of all."""
+        return min(most, max(of_all // 2, 1)) if len(self.tokens) > 1 else most
 
     def may_see_metrics(self, owner: str) -> bool:
         """True if this owner may see figures of everybody's jobs."""

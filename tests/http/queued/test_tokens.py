@@ -80,8 +80,10 @@ def test_plans_and_keys_belong_to_their_owner(guarded: Served) -> None:
     assert [job.status_code for job in jobs] == [202, 202]
 
 
-def test_one_owner_cannot_fill_the_queue_for_the_others(tmp_path: Path) -> None:
-    with serving(tmp_path, tokens=PAIRS, max_jobs_per_token="1") as strict:
+@pytest.mark.parametrize("limit", ["max_jobs_per_token", "max_queue"])
+def test_one_owner_cannot_fill_the_queue_for_the_others(tmp_path: Path, limit: str) -> None:
+    """Half of the queue is the most, whatever a token's own limit: of two places one."""
+    with serving(tmp_path, tokens=PAIRS, **{limit: "1" if limit == "max_jobs_per_token" else "2"}) as strict:
         slow = f"/v1/jobs{SLOW_QUERY}"
         running = send_as(strict, "ann", "POST", slow, content=SLOW)
         assert running.status_code == 202
