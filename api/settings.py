@@ -201,6 +201,13 @@ class Settings(BaseSettings):
         sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
         return sources if not file else (*sources, TomlConfigSettingsSource(settings_cls, Path(file)))
 
+    @field_validator("data_dir", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if value == "":
+            raise ValueError("is empty, and would be the current folder; leave it out, or say .")
+        return value
+
     @field_validator("metrics_tokens", "allowed_hosts", "allowed_origins", "formats", "allowed_solvers", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:

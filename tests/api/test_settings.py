@@ -57,6 +57,7 @@ def test_lists_and_tokens_are_read_from_variables(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
+        ("DATA_DIR", "", "is empty"),
         ("PORT", "65536", "port"),
         ("WORKERS", "0", "workers"),
         ("MAX_TIME_LIMIT", "nan", "max_time_limit"),
