@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from planner.checks.report import printable
+from planner.checks.report import pointer
 from planner.formats.json.sentences import describe_error
 from planner.formats.tables.problems import FORMATS
 from planner.model.errors import MAX_ECHO, Code, Finding, PlannerError
@@ -39,7 +39,7 @@ def from_body(solve: object, endpoint: Endpoint = PLANS) -> RequestOptions:
     try:
         return endpoint.strict.model_validate(solve)
     except ValidationError as error:
-        raise wrong_options(error.errors(include_url=False), "/solve") from None
+        raise wrong_options(error.errors(include_url=False), "solve") from None
 
 
 @contextmanager
@@ -142,14 +142,14 @@ def from_record(document: Mapping[str, Any], kind: str) -> tuple[Options, dict[s
     return from_document({name: value for name, value in document.items() if name not in own}), own
 
 
-def wrong_options(errors: Sequence[Any], root: str = "/options") -> Refusal:
+def wrong_options(errors: Sequence[Any], root: str = "options") -> Refusal:
     """Return pydantic's errors as a refusal in the words of the command line."""
     findings = []
     for each in errors:
-        place = "".join(f"/{str(step)[:60]}" for step in each["loc"] if step not in ("query", *SIZES))
+        steps = (str(step)[:60] for step in each["loc"] if step not in ("query", *SIZES))
         unknown = each["type"] == "extra_forbidden"
         message = no_such_option(each["loc"][-1]) if unknown else describe_error(each)[2]
-        findings.append(Finding(Code.INVALID_OPTION, pointer_text(root + place), message[:MAX_ECHO]))
+        findings.append(Finding(Code.INVALID_OPTION, pointer((root, *steps)), message[:MAX_ECHO]))
     return refused_findings(findings)
 
 
@@ -165,8 +165,3 @@ def no_such_option(name: object) -> str:
                 value = "=..." if setting.words or setting.metavar else ""
                 return f"there is no such option; it is a setting of a format, and is given with it: ?format={row.name}:{wanted}{value}"
     return "there is no such option"
-
-
-def pointer_text(pointer: str) -> str:
-    """Return the pointer in printable characters, at most MAX_ECHO of them."""
-    return printable(pointer)[:MAX_ECHO]

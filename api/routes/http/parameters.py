@@ -14,6 +14,7 @@ from fastapi import Depends, Header
 from pydantic import Field, ValidationError, create_model
 from starlette.requests import Request
 
+from planner.checks.report import pointer
 from planner.formats.tables.problems import names
 from planner.model.errors import BadInput, Code, Finding
 from planner.planning.options.capacity import parse_capacities
@@ -21,7 +22,7 @@ from planner.planning.options.options import OptionKind
 
 from ...errors import HttpCode, Refusal, refused, refused_findings
 from ...jobs.requests.endpoints import ENDPOINTS, FIELDS, OFFERED, PLANS, Endpoint, RequestOptions
-from ...jobs.requests.options import no_such_option, pointer_text, wrong_options
+from ...jobs.requests.options import no_such_option, wrong_options
 from ...service import Service
 from ...store.records import Once
 
@@ -80,7 +81,7 @@ async def known_only(request: Request) -> None:
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
         message = _of_unknown(name, described) if name not in here else f"is given {count} times; give it once"
         if name not in here or (count > 1 and not here[name]):
-            findings.append(Finding(Code.INVALID_OPTION, pointer_text(f"/options/{name[:60]}"), message))
+            findings.append(Finding(Code.INVALID_OPTION, pointer(("options", name[:60])), message))
     if findings:
         raise refused_findings(findings)
 

@@ -189,6 +189,19 @@ def test_explain_names_the_reason_and_the_shortage(service: Served) -> None:
     assert (set(short["shortage"]["subset"]), short["shortage"]["irreducible"]) == ({"image", "edges"}, True)
 
 
+@pytest.mark.parametrize(("name", "token"), [("a/b~c", "a~1b~0c"), ("~1", "~01")])
+def test_places_of_options_are_json_pointers(service: Served, name: str, token: str) -> None:
+    in_query = service.client.post("/v1/plans", params={name: "1"}, json=THREE)
+    in_body = service.plan({**THREE, "solve": {name: 1}})
+    of_a_pool = service.plan({**THREE, "solve": {"capacity": {name: -5}}})
+    for answer, place in (
+        (in_query, f"/options/{token}"),
+        (in_body, f"/solve/{token}"),
+        (of_a_pool, f"/solve/capacity/{token}"),
+    ):
+        assert [each["pointer"] for each in refusal(answer)["errors"]] == [place]
+
+
 def test_options_under_solve_also_hold_for_whatever_looks_at_the_answer(service: Served) -> None:
     problem = {**THREE, "solve": {"capacity": {"arena": 1000}, "seed": 3}}
     plan = service.plan(problem).json()
