@@ -20,7 +20,10 @@ UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def visible(text: str) -> str:
-    """The text, with every control, format, surrogate and odd space character written as \\x1b, \\n or \\u202e; so are those that the standard output's encoding lacks."""
+    """The text, with every control, format, surrogate and odd space character written as \\x1b, \\n or \\u202e.
+
+    So are those that the standard output's encoding lacks.
+    """
     if _can_be_shown(text):
         return text
     return "".join(c if _can_be_shown(c) else c.encode("unicode_escape").decode("ascii") for c in text)
