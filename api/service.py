@@ -172,7 +172,11 @@ class Service:
                 None if store.shared else ProcessPool(shares.workers, settings, "solver", started=settings.workers)
             )
             cluster = None if solvers is None or settings.cluster is None else ClusterPool(settings.cluster, settings)
-            dispatcher = SubmittingDispatcher() if solvers is None else EmbeddedDispatcher(store, solvers, cluster)
+            dispatcher = (
+                SubmittingDispatcher()
+                if solvers is None
+                else EmbeddedDispatcher(store, solvers, cluster, has_several_owners=len(settings.tokens) > 1)
+            )
             service = cls(
                 settings,
                 store,

@@ -50,9 +50,17 @@ class Dispatcher(Protocol):
 class EmbeddedDispatcher:
     """The only dispatcher of its store: as many jobs at a time as there are solver processes."""
 
-    def __init__(self, store: Store, processes: ProcessPool, cluster: ClusterPool | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        processes: ProcessPool,
+        cluster: ClusterPool | None = None,
+        *,
+        has_several_owners: bool = False,
+    ) -> None:
         self._store = store
         self._processes = processes
+        self._has_several_owners = has_several_owners
         self._cluster = None if cluster is None else ClusterJobs(store, cluster)
         self._where = None if cluster is None else Where.HERE
         self._endings = Endings(store)
@@ -89,13 +97,14 @@ class EmbeddedDispatcher:
             self._cluster.stop_job(id_)
 
     def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
-        has_room = self._has_room and (is_short(new.about.options) or self._has_room_for_long)
+        may_begin = is_short(new.about.options) or self._has_room_for_long
+        has_room = self._has_room and may_begin and new.owner not in self._with_enough
         return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
 
     async def unread(self, posted: Posted) -> Attempt | None:
         if not self._has_room:
             await self._a_moment()
-        has_room = self._has_room and self._has_room_for_long
+        has_room = self._has_room and self._has_room_for_long and posted.owner not in self._with_enough
         return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
 
     async def _a_moment(self) -> None:
@@ -130,6 +139,13 @@ class EmbeddedDispatcher:
         """True if long work may begin: one of several workers is left to short work, and to first looks at long work."""
         return self._processes.size == 1 or sum(map(is_long, self._running)) < self._processes.size - 1
 
+    @property
+    def _with_enough(self) -> set[str]:
+        """The owners for whom no further work may begin: the last of several processes is left to those for whom nothing is done."""
+        free = self._processes.size - len(self._running) - self._promised
+        is_last = self._has_several_owners and free == 1 < self._processes.size
+        return {attempt.owner for attempt in self._running} if is_last else set()
+
     async def close(self) -> None:
         self._closing = self._endings.closing = True
         if self._dispatcher is not None:
@@ -146,13 +162,13 @@ class EmbeddedDispatcher:
             try:
                 while self._has_room:
                     self._is_empty = True  # unless notified in the meantime
-                    short = not self._has_room_for_long
-                    claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
-                    is_look = claim is None and short
+                    short, besides = not self._has_room_for_long, self._with_enough
+                    claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where, besides=besides)
+                    is_look = claim is None and (short or bool(besides))
                     if is_look:
                         claim = await asyncio.to_thread(self._store.claim, look=True, where=self._where)
                     if claim is None:
-                        self._is_empty &= not short
+                        self._is_empty &= not short and not besides
                         self._queue_is_next = False
                         self._hand_on()
                         break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,11 +96,17 @@ class Turns:
         self._numbers = itertools.count(1)
 
     def next(
-        self, connection: Connection, *, short: bool, look: bool = False, where: Where | None = None
+        self,
+        connection: Connection,
+        *,
+        short: bool,
+        look: bool = False,
+        where: Where | None = None,
+        besides: Collection[str] = (),
     ) -> Row[Any] | None:
         """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`.
 
-        With `look`, only among long jobs that are due for a first look. If an owner is damaged, that job comes first, whatever it is.
+        With `look`, only among long jobs that are due for a first look. Owners `besides` have no turn. If an owner is damaged, that job comes first, whatever it is.
         """
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
@@ -109,6 +115,8 @@ class Turns:
         if owners and isinstance(owners[-1], Damaged):
             return _first_after(connection, *owners[-2:-1])
         for owner in sorted(owners, key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
+            if owner in besides:
+                continue
             row = self._first(connection, owner, _priorities(short=short, look=look, where=where), look=look)
             if row is not None:
                 self._served[owner] = next(self._numbers)

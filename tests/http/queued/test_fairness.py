@@ -34,6 +34,25 @@ def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, work
         assert running == [first], "one worker is left to what is short, when it has looked at the others"
 
 
+def test_jobs_of_one_token_leave_a_worker_to_others_whatever_their_time_limits(tmp_path: Path) -> None:
+    """Ten seconds count as short, and are what plans get that ask for no limit."""
+    with (
+        serving(tmp_path, tokens=SETTING, workers="2", sync_seconds=str(SECONDS)) as service,
+        client(service, "a") as a,
+        client(service, "b") as b,
+    ):
+        slow = SLOW_QUERY.replace("time_limit=600", "time_limit=10")
+        assert slow != SLOW_QUERY
+        for number in range(4):
+            a.post(f"/v1/jobs{slow}&seed={number}", content=SLOW)
+        end = time.monotonic() + SECONDS
+        while not running_ids(a):
+            assert time.monotonic() < end
+        assert b.post("/v1/plans?time_limit=10", content=json.dumps(THREE)).status_code == 200
+        jobs = a.get("/v1/jobs").json()["jobs"]
+        assert sorted(job["state"] for job in jobs) == ["queued"] * 3 + ["running"]
+
+
 def running_ids(one: httpx.Client) -> list[str]:
     return [job["id"] for job in one.get("/v1/jobs?state=running").json()["jobs"]]
 
