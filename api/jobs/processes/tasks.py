@@ -31,7 +31,7 @@ from ...settings import Settings
 from ..kinds import kind_of
 from ..kinds.kind import Answer, Instructions, Kind, Line, Subject, etag_of
 from ..requests.endpoints import ENDPOINTS, PLANS
-from ..requests.options import from_body, from_record, placed
+from ..requests.options import endpoint_for, from_record, placed
 from ..requests.posted_problem import Understood, read, separate, understand
 from ..requests.problem_and_plan import Both, below_its_part, problem_and_plan
 
@@ -124,7 +124,7 @@ def _validate(header: dict[str, Any], parts: list[bytes], settings: Settings, _l
     try:
         data, solve = separate(parts[0], header["format"])
         if solve is not None:
-            from_body(solve)
+            endpoint_for(solve)
         _, problem, warnings = read(data, header["format"], settings, header.get("media_type", BYTES))
     except (PlannerError, Refusal) as error:
         if not error.findings or isinstance(error, OutOfTime):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,16 @@ def from_body(solve: object, endpoint: Endpoint = PLANS) -> RequestOptions:
         return endpoint.strict.model_validate(solve)
     except ValidationError as error:
         raise wrong_options(error.errors(include_url=False), "solve") from None
+
+
+def endpoint_for(solve: object, usual: Endpoint = PLANS) -> Endpoint:
+    """Return the path that takes these options, this one if it does. Raises its Refusal if none does."""
+    for endpoint in (usual, *ENDPOINTS.values()):
+        with suppress(Refusal):
+            from_body(solve, endpoint)
+            return endpoint
+    from_body(solve, usual)
+    return usual
 
 
 @contextmanager

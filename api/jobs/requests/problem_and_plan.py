@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +19,8 @@ from planner.model.errors import BadAnswer, BadInput, Code, Finding, PlannerErro
 from ...errors import Refusal, refused_findings
 from ...settings import Settings
 from ..kinds import kind_of
-from .endpoints import ENDPOINT_OF, ENDPOINTS, OFFERED, PLANS, RequestOptions
-from .options import from_body, merged, options_of, placed
+from .endpoints import ENDPOINT_OF, OFFERED, PLANS, RequestOptions
+from .options import endpoint_for, from_body, merged, options_of, placed
 from .posted_problem import FORMAT_PLACE, read_subject, require_few, separate
 
 if TYPE_CHECKING:
@@ -78,13 +78,10 @@ def problem_and_plan(
 
 def _options_in(solve: object, kind: str) -> RequestOptions:
     """Return the library's options in a problem's `solve`, which may be for the path of another answer, as of a sweep for one of its plans. Raises Refusal."""
-    usual = ENDPOINT_OF[kind]
-    for endpoint in (usual, *ENDPOINTS.values()):
-        with suppress(Refusal):
-            given = from_body(solve, endpoint).given()
-            own = {name for name in given if name in endpoint.own or name not in OFFERED}
-            return PLANS.loose.model_validate({name: value for name, value in given.items() if name not in own})
-    return from_body(solve, usual)
+    endpoint = endpoint_for(solve, ENDPOINT_OF[kind])
+    given = from_body(solve, endpoint).given()
+    own = {name for name in given if name in endpoint.own or name not in OFFERED}
+    return PLANS.loose.model_validate({name: value for name, value in given.items() if name not in own})
 
 
 @contextmanager

@@ -96,7 +96,8 @@ async def plan(request: Request, service: TheService, id: str, part: Part = None
     """Return the best plan so far; once the job has ended, its answer."""
     job = await job_of(request, service, id)
     if part is not None:
-        return await part_of(request, service, job, part)
+        media_type = TEXT if (job.about.kind, part) == ("proof", "proof") else JSON
+        return await part_of(request, service, job, part, media_type)
     head = await asyncio.to_thread(service.store.plan_head, job.id)
     if head is None:
         raise failure_of(job)

@@ -181,6 +181,13 @@ def test_validate_answers_with_a_verdict_and_reasons(service: Served) -> None:
     assert (bad.json()["valid"], len(bad.json()["errors"]), bad.json()["more"] > 0) == (False, 20, True)
 
 
+@pytest.mark.parametrize("solve", [{"capacity": ["arena=60..100"], "step": 20}, {"mode": "maximum"}, {"points": 3}])
+def test_validate_takes_options_for_any_answer(service: Served, solve: object) -> None:
+    assert service.client.post("/v1/validate", json={**THREE, "solve": solve}).json()["valid"]
+    bad = service.client.post("/v1/validate", json={**THREE, "solve": {"stepp": 20}}).json()
+    assert [error["pointer"] for error in bad["errors"]] == ["/solve/stepp"]
+
+
 def test_explain_names_the_reason_and_the_shortage(service: Served) -> None:
     good = service.client.post("/v1/explain", json=THREE).json()
     assert "live together" in good["sentences"][0]

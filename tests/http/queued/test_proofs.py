@@ -58,6 +58,8 @@ def test_a_job_keeps_its_proof(service: Served) -> None:
     whole = service.client.get(done["links"]["plan"]).json()
     proof = service.client.get(f"{done['links']['self']}/proof")
     assert proof.headers["content-type"].startswith("text/plain")
+    part = service.client.get(f"{done['links']['plan']}?part=proof")
+    assert (part.headers["content-type"], part.text) == (proof.headers["content-type"], proof.text)
     assert proof.text == whole["proof"]
     same = service.client.get(f"{done['links']['self']}/proof", headers={"If-None-Match": proof.headers["etag"]})
     assert same.status_code == 304
