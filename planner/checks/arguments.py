@@ -11,8 +11,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 from ..model.errors import BadInput, Code
 from ..model.problem import Problem
 from . import require_sound
-from .declared_types import Record, hints_of, kind_of
-from .like_types import are_unusual, have_other_integers, made_plain
+from .declared.like import are_unusual, have_other_integers, made_plain
+from .declared.types import Record, hints_of, kind_of
 from .report import Place, Report, bad_input
 
 Parameters = ParamSpec("Parameters")

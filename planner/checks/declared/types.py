@@ -20,10 +20,10 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ..model.columns import Columns
-from ..model.errors import Code
-from ..model.problem import Problem
-from .report import Place, Report, quoted
+from ...model.columns import Columns
+from ...model.errors import Code
+from ...model.problem import Problem
+from ..report import Place, Report, quoted
 
 MOST_WORDS = 16
 """A message lists the members of an enumeration if there are no more than this."""

@@ -8,9 +8,9 @@ from numbers import Integral
 from operator import is_
 from typing import Any
 
-from ..model.columns import Columns
-from ..model.problem import Problem
-from .declared_types import is_known, is_ours, kind_of
+from ...model.columns import Columns
+from ...model.problem import Problem
+from .types import is_known, is_ours, kind_of
 
 VIEWS = (bytearray, memoryview)
 """Sequences that count as bytes."""
