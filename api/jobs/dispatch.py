@@ -98,13 +98,13 @@ class EmbeddedDispatcher:
 
     def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
         may_begin = is_short(new.about.options) or self._has_room_for_long
-        has_room = self._has_room and may_begin and new.owner not in self._with_enough
+        has_room = self._has_room and may_begin and not self._is_for_looks
         return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
 
     async def unread(self, posted: Posted) -> Attempt | None:
         if not self._has_room:
             await self._a_moment()
-        has_room = self._has_room and self._has_room_for_long and posted.owner not in self._with_enough
+        has_room = self._has_room and self._has_room_for_long and not self._is_for_looks
         return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
 
     async def _a_moment(self) -> None:
@@ -140,11 +140,10 @@ class EmbeddedDispatcher:
         return self._processes.size == 1 or sum(map(is_long, self._running)) < self._processes.size - 1
 
     @property
-    def _with_enough(self) -> set[str]:
-        """The owners for whom no further work may begin: the last of several processes is left to those for whom nothing is done."""
-        free = self._processes.size - len(self._running) - self._promised
-        is_last = self._has_several_owners and free == 1 < self._processes.size
-        return {attempt.owner for attempt in self._running} if is_last else set()
+    def _is_for_looks(self) -> bool:
+        """True if a free process may only take first looks: with several owners, all others may be busy with what each calls short."""
+        busy = sum(not attempt.is_look for attempt in self._running) + self._promised
+        return self._has_several_owners and busy >= self._processes.size - 1 > 0
 
     async def close(self) -> None:
         self._closing = self._endings.closing = True
@@ -162,13 +161,17 @@ class EmbeddedDispatcher:
             try:
                 while self._has_room:
                     self._is_empty = True  # unless notified in the meantime
-                    short, besides = not self._has_room_for_long, self._with_enough
-                    claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where, besides=besides)
-                    is_look = claim is None and (short or bool(besides))
+                    short, is_for_looks = not self._has_room_for_long, self._is_for_looks
+                    claim = None
+                    if not is_for_looks:
+                        claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
+                    is_look = claim is None and (short or is_for_looks)
                     if is_look:
-                        claim = await asyncio.to_thread(self._store.claim, look=True, where=self._where)
+                        claim = await asyncio.to_thread(
+                            self._store.claim, look=True, short=is_for_looks, where=self._where
+                        )
                     if claim is None:
-                        self._is_empty &= not short and not besides
+                        self._is_empty &= not is_look
                         self._queue_is_next = False
                         self._hand_on()
                         break

@@ -6,7 +6,7 @@ Writes of a running job carry its attempt: if another attempt is current, nothin
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .records import (
@@ -106,9 +106,8 @@ class Store(Protocol):
         short: bool = False,
         look: bool = False,
         where: Where | None = None,
-        besides: Collection[str] = (),
     ) -> Claim | None:
-        """Claim the next job, the next short one, the next long one for a first look, or the next for `where`; none of the owners `besides`.
+        """Claim the next job, the next short one, the next long one for a first look (`short`: or a short one for it), or the next for `where`.
 
         Or that one, also for a look, if it is queued and this delivery is current.
         """

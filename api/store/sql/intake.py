@@ -20,6 +20,7 @@ from .databases.database import Database
 from .rows import job_of, plan_row, values_of
 from .tables import BRIEF, events, job_plans, jobs, length, once, problems
 from .transactions import Part
+from .turns import is_short
 
 SHARE = 64
 """Of the counted room, one part in this many is taken at once and filled without counting again: other processes fill it as well."""
@@ -179,7 +180,8 @@ class Intake(Part):
         values = values_of(new) | facts | {"events": 1}
         if queued:
             whose = values["id"], values["owner"], values["priority"]
-            values["delivery"] = self.database.deliver(connection, *whose, look=values["look"] is not None)
+            look = values["look"] is not None and not is_short(new.about.options)
+            values["delivery"] = self.database.deliver(connection, *whose, look=look)
         else:
             values["look"] = None
         event = {name: values[name] for name in ("state", "attempt") if name in facts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +52,6 @@ class DatabaseStore(Intake, Lookups):
         short: bool = False,
         look: bool = False,
         where: Where | None = None,
-        besides: Collection[str] = (),
     ) -> Claim | None:
         if id_ is None and self._is_empty(where):
             return None
@@ -60,7 +59,7 @@ class DatabaseStore(Intake, Lookups):
             found = None
             while found is None:
                 if id_ is None:
-                    row = self._turns.next(connection, short=short, look=look, where=where, besides=besides)
+                    row = self._turns.next(connection, short=short, look=look, where=where)
                 else:
                     row = self._delivered(connection, id_, delivery)
                 if row is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,8 @@ def is_short(options: Mapping[str, Any]) -> bool:
 
 
 def is_looked_at(about: About) -> bool:
-    """True if a first look may find it over soon, although it may take long."""
-    return not is_short(about.options) and about.buffers <= LOOKED_AT_BUFFERS
+    """True if a first look may find it over, although it may take long."""
+    return about.buffers <= LOOKED_AT_BUFFERS
 
 
 def priority_of(options: Mapping[str, Any], *, urgent: bool, where: Where = Where.HERE) -> int:
@@ -102,11 +102,10 @@ class Turns:
         short: bool,
         look: bool = False,
         where: Where | None = None,
-        besides: Collection[str] = (),
     ) -> Row[Any] | None:
         """Return the job whose turn it is, locked against others; optionally only among short ones, or those for `where`.
 
-        With `look`, only among long jobs that are due for a first look. Owners `besides` have no turn. If an owner is damaged, that job comes first, whatever it is.
+        With `look`, only among long jobs that are due for a first look. With both, among all that are. If an owner is damaged, that job comes first, whatever it is.
         """
         running = jobs.c.state == JobState.RUNNING.value
         counts = select(jobs.c.owner, func.count()).where(running, of(where)).group_by(jobs.c.owner)
@@ -115,8 +114,6 @@ class Turns:
         if owners and isinstance(owners[-1], Damaged):
             return _first_after(connection, *owners[-2:-1])
         for owner in sorted(owners, key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
-            if owner in besides:
-                continue
             row = self._first(connection, owner, _priorities(short=short, look=look, where=where), look=look)
             if row is not None:
                 self._served[owner] = next(self._numbers)
@@ -163,9 +160,9 @@ def _waiting(connection: Connection) -> Iterator[Any]:
 
 def _priorities(*, short: bool, look: bool, where: Where | None) -> list[int]:
     """Return priorities in the order in which an owner's jobs have their turn."""
-    if look:
-        found: tuple[int, ...] = (URGENT, 0)
+    if look == short:
+        found: tuple[int, ...] = (URGENT + SHORT, URGENT, SHORT, 0)
     else:
-        found = (URGENT + SHORT, SHORT) if short else (URGENT + SHORT, URGENT, SHORT, 0)
+        found = (URGENT + SHORT, SHORT) if short else (URGENT, 0)
     bases = {None: (0, ON_CLUSTER), Where.HERE: (0,), Where.CLUSTER: (ON_CLUSTER,)}[where]
     return [base + each for base in bases for each in found]
