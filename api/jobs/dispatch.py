@@ -70,7 +70,7 @@ class EmbeddedDispatcher:
         """True if it is known that no job is queued."""
         self._waiting: deque[asyncio.Future[None]] = deque()
         """Requests that wait a moment for a process; every second free process goes to the queue."""
-        self._promised = 0
+        self._promised = self._claiming = 0
         self._queue_is_next = False
         self._closing = False
         self._dispatcher: asyncio.Task[None] | None = None
@@ -142,7 +142,7 @@ class EmbeddedDispatcher:
     @property
     def _is_for_looks(self) -> bool:
         """True if a free process may only take first looks: with several owners, all others may be busy with what each calls short."""
-        busy = sum(not attempt.is_look for attempt in self._running) + self._promised
+        busy = sum(not attempt.is_look for attempt in self._running) + self._promised + self._claiming
         return self._has_several_owners and busy >= self._processes.size - 1 > 0
 
     async def close(self) -> None:
@@ -164,7 +164,11 @@ class EmbeddedDispatcher:
                     short, is_for_looks = not self._has_room_for_long, self._is_for_looks
                     claim = None
                     if not is_for_looks:
-                        claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
+                        self._claiming = 1  # a request that begins meanwhile must know
+                        try:
+                            claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
+                        finally:
+                            self._claiming = 0
                     is_look = claim is None and (short or is_for_looks)
                     if is_look:
                         claim = await asyncio.to_thread(

@@ -113,7 +113,8 @@ class Turns:
         owners = [*_waiting(connection)]
         if owners and isinstance(owners[-1], Damaged):
             return _first_after(connection, *owners[-2:-1])
-        for owner in sorted(owners, key=lambda who: (busy.get(who, 0), self._served.get(who, 0))):
+        # Looks go round: whose job runs meanwhile would otherwise wait for looks at all jobs of those whose do not.
+        for owner in sorted(owners, key=lambda who: (0 if look else busy.get(who, 0), self._served.get(who, 0))):
             row = self._first(connection, owner, _priorities(short=short, look=look, where=where), look=look)
             if row is not None:
                 self._served[owner] = next(self._numbers)

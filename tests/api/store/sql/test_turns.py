@@ -79,6 +79,20 @@ def test_each_long_job_is_looked_at_once_and_keeps_its_place(store: Store) -> No
     assert [name for name in order if name != "b0"] == ["waited for", "short", "a0", "a1"]
 
 
+def test_looks_go_round_whoever_has_jobs_running(store: Store) -> None:
+    """Looks at short jobs too are for services with several owners."""
+    queue(store, "b", "running")
+    assert taken(store) == "running"
+    for number in range(3):
+        queue(store, "a", f"a{number}", 10.0)
+    queue(store, "b", "waited for", 10.0, urgent=True)
+    looked = []
+    while (claim := store.claim(look=True, short=True)) is not None:
+        looked.append(claim.job.about.name)
+        assert store.release(claim.job.id, claim.job.attempt)
+    assert looked == ["a0", "waited for", "a1", "a2"]
+
+
 def test_what_cannot_be_over_in_a_look_is_not_looked_at(store: Store) -> None:
     about = About("key", "digest", "large", LOOKED_AT_BUFFERS + 1, {"time_limit": 600.0}, (), None)
     store.add(NewJob("a", about), b"{}", LIMITS)
