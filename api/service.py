@@ -175,7 +175,7 @@ class Service:
             dispatcher = (
                 SubmittingDispatcher()
                 if solvers is None
-                else EmbeddedDispatcher(store, solvers, cluster, has_several_owners=len(settings.tokens) > 1)
+                else EmbeddedDispatcher(store, solvers, cluster, has_several_owners=settings.has_several_tokens)
             )
             service = cls(
                 settings,

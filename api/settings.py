@@ -270,7 +270,11 @@ class Settings(BaseSettings):
 
     def _of_one_token(self, most: int, of_all: int) -> int:
         """Return the limit of one of several tokens, which leaves others something of the limit of all."""
-        return min(most, max(of_all // 2, 1)) if len(self.tokens) > 1 else most
+        return min(most, max(of_all // 2, 1)) if self.has_several_tokens else most
+
+    @property
+    def has_several_tokens(self) -> bool:
+        return len(self.tokens) > 1
 
     def may_see_metrics(self, owner: str) -> bool:
         """True if this owner may see figures of everybody's jobs."""

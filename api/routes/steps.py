@@ -187,7 +187,8 @@ def batch_ended() -> Refusal:
 
 
 def limits_of(settings: Settings) -> QueueLimits:
-    return QueueLimits(settings.max_queue, settings.jobs_per_token, settings.max_store_bytes)
+    each = settings.max_queue, settings.jobs_per_token, settings.max_store_bytes
+    return QueueLimits(*each, has_several_owners=settings.has_several_tokens)
 
 
 async def wait_for(request: Request, service: Service, job: Job, seconds: float) -> tuple[Job | None, bool]:

@@ -220,6 +220,8 @@ class QueueLimits:
     """Of one owner."""
     bytes: int
     """Of all problems."""
+    has_several_owners: bool = False
+    """Whether others may come: no worker is then reserved for the short jobs of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from .databases.database import Database
 from .rows import job_of, plan_row, values_of
 from .tables import BRIEF, events, job_plans, jobs, length, once, problems
 from .transactions import Part
-from .turns import is_short
 
 SHARE = 64
 """Of the counted room, one part in this many is taken at once and filled without counting again: other processes fill it as well."""
@@ -154,7 +153,7 @@ class Intake(Part):
                 raise full
             if is_open:
                 self._require_bytes(connection, len(problem), limits)
-            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, queued=is_open)
+            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, limits if is_open else None)
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
             if is_open:
@@ -170,18 +169,23 @@ class Intake(Part):
     def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:
         with self.write() as connection:
             facts = {"state": JobState.RUNNING.value, "attempt": 1, "started": time.time()}
-            return self._insert(connection, new, problem, facts, queued=False)
+            return self._insert(connection, new, problem, facts, None)
 
     def _insert(
-        self, connection: Connection, new: NewJob, problem: bytes | bytearray, facts: dict[str, Any], *, queued: bool
+        self,
+        connection: Connection,
+        new: NewJob,
+        problem: bytes | bytearray,
+        facts: dict[str, Any],
+        limits: QueueLimits | None,
     ) -> Job:
-        """Insert a new job with its first event."""
+        """Insert a new job with its first event; with `limits`, those of the queue, it is delivered to a worker."""
         self.database.require_room(connection, len(problem))
         values = values_of(new) | facts | {"events": 1}
-        if queued:
+        if limits is not None:
             whose = values["id"], values["owner"], values["priority"]
-            look = values["look"] is not None and not is_short(new.about.options)
-            values["delivery"] = self.database.deliver(connection, *whose, look=look)
+            is_due, several = values["look"] is not None, limits.has_several_owners
+            values["delivery"] = self.database.deliver(connection, *whose, look=is_due, has_several_owners=several)
         else:
             values["look"] = None
         event = {name: values[name] for name in ("state", "attempt") if name in facts}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select, true
@@ -46,16 +45,6 @@ def of(where: Where | None) -> ColumnElement[bool]:
     return jobs.c.priority < 0 if where is Where.CLUSTER else jobs.c.priority >= 0
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A job's position among those that are delivered to workers elsewhere."""
-
-    is_short: bool
-    where: Where
-    rank: int
-    """The greatest comes first."""
-
-
 def is_short_at(priority: int) -> bool:
     return bool(priority & SHORT)
 
@@ -64,13 +53,13 @@ def where_of(priority: int) -> Where:
     return Where.CLUSTER if priority < 0 else Where.HERE
 
 
-def turn_of(priority: int, now: int | None, mine: int | None) -> Turn:
-    """Return the turn from the ranks of the last or next job taken, and of its owner's last job before it or alike.
+def rank_of(priority: int, now: int | None, mine: int | None) -> int:
+    """Return a job's rank among those delivered to workers elsewhere, of which the greatest comes first.
 
-    So owners alternate from their arrival on: one with few jobs waits for few, and later jobs of others do not overtake those waiting.
+    It follows from the ranks of the last or next job taken, and of its owner's last job before it or alike: owners alternate from their arrival on: one with few jobs waits for few, and later jobs of others do not overtake those waiting.
     """
     place = max(0 if now is None else _place(now), 0 if mine is None else _place(mine) + 1)
-    return Turn(is_short_at(priority), where_of(priority), priority % STEP - STEP * place)
+    return priority % STEP - STEP * place
 
 
 def _place(rank: int) -> int:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.http.faults.cluster import READY
 from tests.http.hostile.attacks import connected, head
 from tests.http.hostile.scenes import SETTING, client
-from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, serving
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Running, Served, serving
+from tests.running.postgresql import Server
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -34,22 +38,40 @@ def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, work
         assert running == [first], "one worker is left to what is short, when it has looked at the others"
 
 
-def test_jobs_of_one_token_leave_a_worker_to_others_whatever_their_time_limits(tmp_path: Path) -> None:
+@contextmanager
+def one_service(folder: Path, _: Server) -> Iterator[Served]:
+    with serving(folder, tokens=SETTING, workers="2", sync_seconds=str(SECONDS)) as service:
+        yield service
+
+
+@contextmanager
+def service_and_worker(folder: Path, server: Server) -> Iterator[Served]:
+    url = server.new_database()
+    worker = Running(READY, ["api.cli", "worker"], {"MEMPLAN_STORE_URL": url, "MEMPLAN_WORKERS": "2"})
+    try:
+        with serving(folder, tokens=SETTING, store_url=url, sync_seconds=str(SECONDS)) as service:
+            worker.wait()
+            yield service
+    finally:
+        worker.stop()
+
+
+@pytest.mark.parametrize("running", [one_service, service_and_worker])
+def test_jobs_of_one_token_leave_a_process_to_others_whatever_their_time_limits(
+    tmp_path: Path, postgresql: Server, running: Callable[[Path, Server], AbstractContextManager[Served]]
+) -> None:
     """Ten seconds count as short, and are what plans get that ask for no limit."""
-    with (
-        serving(tmp_path, tokens=SETTING, workers="2", sync_seconds=str(SECONDS)) as service,
-        client(service, "a") as a,
-        client(service, "b") as b,
-    ):
+    with running(tmp_path, postgresql) as service, client(service, "a") as a, client(service, "b") as b:
         slow = SLOW_QUERY.replace("time_limit=600", "time_limit=10")
         assert slow != SLOW_QUERY
-        first, *_ = [a.post(f"/v1/jobs{slow}&seed={number}", content=SLOW).json()["id"] for number in range(3)]
+        for number in range(3):
+            a.post(f"/v1/jobs{slow}&seed={number}", content=SLOW)
         b.post(f"/v1/jobs{slow}", content=SLOW)
         end = time.monotonic() + SECONDS
-        while first not in running_ids(a):
+        while not (begun := [id_ for id_ in running_ids(a) if a.get(f"/v1/jobs/{id_}").json()["links"]["plan"]]):
             assert time.monotonic() < end
         assert b.post("/v1/plans?time_limit=10", content=json.dumps(THREE)).status_code == 200
-        assert first in running_ids(a), "long before the first has ended"
+        assert begun[0] in running_ids(a), "long before it has ended"
         assert not any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("succeeded", "failed"))
 
 

@@ -87,10 +87,11 @@ class Database(ABC):
         before: int | None = None,
         *,
         look: bool = False,
+        has_several_owners: bool = False,
     ) -> int | None:
         """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves.
 
-        It keeps the turn of the delivery `before`. `look`: it is due for a first look.
+        It keeps the turn of the delivery `before`. `look`: it is due for a first look. `has_several_owners`: no process may be reserved for the short jobs of one.
         """
 
     def begin(self, connection: Connection, delivery: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import Where
-from ..turns import Turn
+from ..turns import is_short_at, where_of
 from .sqlstates import trouble
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 QUEUE = "memplan"
 SHORT_QUEUE = "memplan_short"
-"""Short jobs: some workers look only here."""
+"""Short jobs of the only owner, for which a process is reserved."""
 FIRST_QUEUE = "memplan_first"
-"""Long jobs that are at most looked at so far."""
+"""Jobs that are at most looked at so far: long ones, and with several owners all."""
 CLUSTER_QUEUE = "memplan_cluster"
 """Jobs for a cluster: workers that have one leave them to it."""
 QUEUES = (QUEUE, SHORT_QUEUE, FIRST_QUEUE, CLUSTER_QUEUE)
 LOOKING = (SHORT_QUEUE, FIRST_QUEUE)
-"""What a worker for short jobs takes: of the long ones it has a first look at each."""
+"""What a worker for short jobs takes: of the others it has a first look at each."""
 SOLVE = "memplan.solve"
 """The only kind of task; its argument is the job's id."""
 STEPS = "memplan_queue_steps"
@@ -39,15 +39,15 @@ class Deliveries:
 
         self._manager = JobManager(SyncPsycopgConnector())  # is never opened: every call brings its connection
 
-    def add(self, connection: psycopg.Connection[Any], id_: str, turn: Turn, *, look: bool) -> int:
-        """Have some worker take the job; return the number of this delivery."""
+    def add(self, connection: psycopg.Connection[Any], id_: str, queue: str, rank: int) -> int:
+        """Have some worker of the queue take the job; return the number of this delivery."""
         from procrastinate.jobs import Job
 
         new = Job(
-            queue=_queue(turn, look=look),
+            queue=queue,
             task_name=SOLVE,
             task_kwargs={"id_": id_},
-            priority=turn.rank,
+            priority=rank,
             lock=None,
             queueing_lock=None,
         )
@@ -64,6 +64,13 @@ class Deliveries:
         # first looks are ahead of the line, and do not count as work
         values = {"queues": queues, "all": queues if where is Where.CLUSTER else [*queues, FIRST_QUEUE]}
         return self._number(connection, f"SELECT coalesce(({at_work}), ({waiting}))", values)
+
+    def turn(self, connection: psycopg.Connection[Any], delivery: int) -> tuple[str, int] | None:
+        """Return the queue and rank with which to deliver it again, without another first look."""
+        wanted = "SELECT queue_name, priority FROM procrastinate_jobs WHERE id = %(id)s"
+        with _errors():
+            row = connection.execute(wanted, {"id": delivery}).fetchone()
+        return None if row is None else (QUEUE if row[0] == FIRST_QUEUE else row[0], row[1])
 
     def least_rank(self, connection: psycopg.Connection[Any], deliveries: Sequence[int]) -> int | None:
         """Return the least rank of those that have not ended."""
@@ -106,10 +113,11 @@ class Deliveries:
             connection.execute(f"INSERT INTO {STEPS} VALUES (%s)", (step.name,))
 
 
-def _queue(turn: Turn, *, look: bool) -> str:
-    if turn.where is Where.CLUSTER:
+def queue_of(priority: int, *, look: bool, has_several_owners: bool) -> str:
+    """Return where to deliver a job. Of several owners' jobs, short ones may not have a process whole: others would wait for it."""
+    if where_of(priority) is Where.CLUSTER:
         return CLUSTER_QUEUE
-    if turn.is_short:
+    if is_short_at(priority) and not has_several_owners:
         return SHORT_QUEUE
     return FIRST_QUEUE if look else QUEUE
 

@@ -29,9 +29,9 @@ from sqlalchemy.exc import ArgumentError
 from ...protocol import StoreUnavailable
 from ..columns import Damaged, document, utf8
 from ..tables import places
-from ..turns import Turn, is_short_at, last_deliveries, turn_of, where_of
+from ..turns import last_deliveries, rank_of, where_of
 from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
-from .deliveries import Deliveries
+from .deliveries import Deliveries, queue_of
 from .listener import CHANNEL, Listener
 from .sqlstates import trouble
 
@@ -116,14 +116,15 @@ class PostgresDatabase(Database):
         before: int | None = None,
         *,
         look: bool = False,
+        has_several_owners: bool = False,
     ) -> int:
-        driver, where = _driver(connection), where_of(priority)
-        rank = None if before is None else self._deliveries.least_rank(driver, [before])
-        if rank is not None:
-            return self._deliveries.add(driver, id_, Turn(is_short_at(priority), where, rank), look=look)
-        now = self._deliveries.rank_now(driver, where)
-        mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
-        return self._deliveries.add(driver, id_, turn_of(priority, now, mine), look=look)
+        driver = _driver(connection)
+        turn = None if before is None else self._deliveries.turn(driver, before)
+        if turn is None:
+            now = self._deliveries.rank_now(driver, where_of(priority))
+            mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
+            turn = queue_of(priority, look=look, has_several_owners=has_several_owners), rank_of(priority, now, mine)
+        return self._deliveries.add(driver, id_, *turn)
 
     def begin(self, connection: Connection, delivery: int) -> None:
         self._deliveries.begin(_driver(connection), delivery)

@@ -187,6 +187,7 @@ class SqliteDatabase(Database):
         before: int | None = None,
         *,
         look: bool = False,
+        has_several_owners: bool = False,
     ) -> None:
         return None
 

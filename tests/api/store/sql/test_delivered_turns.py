@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from api.store import Store
 from api.store.opening import open_store
 from api.store.records import About, End, JobState, NewJob, Where
-from api.store.sql.databases.deliveries import FIRST_QUEUE, QUEUE
+from api.store.sql.databases.deliveries import FIRST_QUEUE, QUEUE, SHORT_QUEUE
 from api.store.sql.turns import LOOKED_AT_BUFFERS
 from tests.api.store.conftest import LIMITS
 from tests.running.postgresql import Server
@@ -32,10 +33,12 @@ class Queue:
         urgent: bool = False,
         where: Where = Where.HERE,
         buffers: int = 3,
+        has_several_owners: bool = False,
     ) -> None:
         about = About("key", "digest", owner, buffers, {"time_limit": seconds}, (), None)
+        limits = replace(LIMITS, has_several_owners=has_several_owners)
         for _ in range(count):
-            self.store.add(NewJob(owner, about, urgent, where=where), b"{}", LIMITS)
+            self.store.add(NewJob(owner, about, urgent, where=where), b"{}", limits)
 
     def take(self, count: int, *, ends: bool = True) -> str:
         """Take the next jobs and return their owners."""
@@ -53,6 +56,14 @@ class Queue:
                 assert self.store.finish(claim.job.id, claim.job.attempt, End(JobState.CANCELLED))
                 self._line.execute("DELETE FROM procrastinate_jobs WHERE id = %s", (found[0],))
         return taken
+
+    def put_back(self) -> None:
+        """Have all that run delivered again."""
+        for id_, number in self._line.execute("SELECT args->>'id_', id FROM procrastinate_jobs ORDER BY id").fetchall():
+            job = self.store.job(id_)
+            assert job is not None
+            assert self.store.release(id_, job.attempt)
+            self._line.execute("DELETE FROM procrastinate_jobs WHERE id = %s", (number,))
 
     def queues(self) -> list[str]:
         return [name for (name,) in self._line.execute("SELECT queue_name FROM procrastinate_jobs ORDER BY id")]
@@ -107,6 +118,17 @@ def test_what_cannot_be_over_in_a_look_is_not_delivered_for_one(queue: Queue) ->
     queue.add("a", 1)
     queue.add("a", 1, buffers=LOOKED_AT_BUFFERS + 1)
     assert queue.queues() == [FIRST_QUEUE, QUEUE]
+
+
+def test_short_jobs_of_several_owners_have_no_worker_reserved(queue: Queue) -> None:
+    """Their reserved worker only looks at them; what that does not end is carried out by the others, also when it is delivered again."""
+    queue.add("a", 1, seconds=10.0)
+    queue.add("a", 1, seconds=10.0, has_several_owners=True)
+    queue.add("a", 1, seconds=10.0, has_several_owners=True, buffers=LOOKED_AT_BUFFERS + 1)
+    assert queue.queues() == [SHORT_QUEUE, FIRST_QUEUE, QUEUE]
+    assert queue.take(3, ends=False) == "aaa"
+    queue.put_back()
+    assert queue.queues() == [SHORT_QUEUE, QUEUE, QUEUE]
 
 
 def test_jobs_for_a_cluster_have_turns_of_their_own(queue: Queue) -> None:
