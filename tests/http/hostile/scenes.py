@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import hashlib
 import json
 import os
 import signal
@@ -16,16 +15,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-
 from tests.http.hostile.absurd import absurd_attacks
 from tests.http.hostile.attacks import Attack, connected, floods, head, large_bodies, many, sent, whole
+from tests.http.hostile.clients import SETTING, TOKENS, client, literal_request, posted, request_of
 from tests.http.hostile.costly_requests import choices, endpoint_attacks, form_attacks
-from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served
+from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Served
 
 MIB = 1 << 20
-TOKENS = {"a": "the token of a", "b": "the token of b"}
-SETTING = ",".join(f"{name}={hashlib.sha256(token.encode()).hexdigest()}" for name, token in TOKENS.items())
 BOTH = {"workers": "2", "readers": "2"}
 
 
@@ -50,36 +46,6 @@ class Scene:
     """The limit that the service is started with, in the form of tests/running/limited.py."""
 
 
-def client(service: Served, name: str = "") -> httpx.Client:
-    """A client with one of the tokens; without a name, with none."""
-    headers = JSON | ({"Authorization": f"Bearer {TOKENS[name]}"} if name else {})
-    return httpx.Client(base_url=service.address, headers=headers, timeout=4 * SECONDS, trust_env=False, verify=PLAIN)
-
-
-def request_of(method: str, path: str, body: bytes | None = None, name: str = "") -> Callable[[Served], list[int]]:
-    """An attack that sends one ordinary request."""
-
-    def send(service: Served) -> list[int]:
-        with client(service, name) as one:
-            return [one.request(method, path, content=body).status_code]
-
-    return send
-
-
-def posted(path: str, document: object, name: str = "") -> Callable[[Served], list[int]]:
-    """An attack that posts a document, which is serialized when it is sent."""
-
-    def send(service: Served) -> list[int]:
-        return request_of("POST", path, json.dumps(document).encode(), name)(service)
-
-    return send
-
-
-def literal_request(text: str) -> Callable[[Served], list[int]]:
-    """An attack that sends one request verbatim."""
-    return lambda service: sent(service, iter((text.encode("latin-1"),)))
-
-
 def memory_scene(size: int) -> Scene:
     """A scene with many bodies and answers of this size at the same time."""
     long = {**THREE, "name": "n" * size}
@@ -91,6 +57,7 @@ def memory_scene(size: int) -> Scene:
             Attack("75 large bodies", lambda service: [s for _ in range(75) for s in whole("/v1/plans", b" " * size)(service)], (400,)),
             Attack("30 large bodies at a time", many(30, whole("/v1/plans", b" " * size)), (400, 503)),
             Attack("60 lines that ask for a large problem and take nothing", deaf_lines(60, size), (200,)),
+            Attack("80 large requests that are left while they are worked on", left_alone(20, 5 * size // 2), (200,)),
             Attack("a long name", posted("/v1/jobs", long), (413, 422)),
             Attack("long ids", posted("/v1/jobs", ids), (422,)),
             Attack("a long kind", posted("/v1/jobs", kinds), (422,)),
@@ -101,12 +68,35 @@ def memory_scene(size: int) -> Scene:
 
 
 def deaf_lines(count: int, size: int) -> Callable[[Served], list[int]]:
+    return lambda service: held_answers(service, [f"/v1/jobs/{large_job(service, size)}/problem"] * count)
+
+
+def large_job(service: Served, size: int) -> str:
+    """Have a problem of this size planned, and return its job."""
+    with client(service) as one:
+        job: str = one.post("/v1/jobs", content=json.dumps(THREE).encode() + b" " * size).json()["id"]
+        while one.get(f"/v1/jobs/{job}").json()["state"] not in ("succeeded", "failed"):
+            time.sleep(0.05)
+    return job
+
+
+def left_alone(count: int, size: int) -> Callable[[Served], list[int]]:
+    """An attack by clients that do not wait for drawings and explanations; then a large body is sent by one that does wait."""
+
     def send(service: Served) -> list[int]:
+        body = json.dumps(THREE).encode() + b" " * size
+        ask = f"GET /v1/jobs/{large_job(service, size)}/drawing HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        explain = head("/v1/explain", "application/json", f"Content-Length: {len(body)}") + body
+        for request in (ask, ask, ask, explain):
+            with contextlib.ExitStack() as lines:
+                for _ in range(count):
+                    line = lines.enter_context(connected(service))
+                    with contextlib.suppress(ConnectionError):  # more than the service has room for
+                        line.sendall(request)
+                time.sleep(1)
+        time.sleep(2)
         with client(service) as one:
-            job = one.post("/v1/jobs", content=json.dumps(THREE).encode() + b" " * size).json()["id"]
-            while one.get(f"/v1/jobs/{job}").json()["state"] not in ("succeeded", "failed"):
-                time.sleep(0.05)
-        return held_answers(service, [f"/v1/jobs/{job}/problem"] * count)
+            return [one.post("/v1/plans", content=body).status_code]
 
     return send
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.http.faults.cluster import READY
 from tests.http.hostile.attacks import connected, head
-from tests.http.hostile.scenes import SETTING, client
+from tests.http.hostile.clients import SETTING, client
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Running, Served, serving
 from tests.running.postgresql import Server
 
