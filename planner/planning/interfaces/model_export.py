@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, TypeAlias
 
 from solvers.model.errors import SolverError, Unavailable
 
 from ...checks import require_sound
 from ...facts.variants import require_nothing_to_choose
+from ...model.deadline import LEAST_SECONDS, expect
 from ...model.errors import CannotSolve, Code, Finding
 from ...model.problem import Problem
 from ..placing.lowering import lower
 
+WRITING = "writing the program of"
+WAITING_SECONDS = LEAST_SECONDS
+"""Who waits for another process spends nothing of the processor's time, by which a limit is stretched."""
 ModelFormat: TypeAlias = Literal["lp", "mps", "cpsat"]
 
 
@@ -21,7 +26,7 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
 
     With `plain`, the integer program lacks the redundant rows that only help solvers.
     """
-    from solvers.exact.milp.export import export_in_child
+    from solvers.exact.export import export_in_child
 
     require_sound(problem)
     require_nothing_to_choose(problem)
@@ -29,11 +34,9 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
     blocks = [str(problem.buffers[first].id) for first in instance.input_rank.tolist()]
     pools = [pool.name for pool in problem.pools]
     try:
-        if kind == "cpsat":
-            from solvers.exact.cpsat import export
-
-            return export(instance, blocks, pools)
-        return export_in_child(instance, kind, blocks, pools, plain=plain)
+        return export_in_child(
+            instance, kind, blocks, pools, plain=plain, look=partial(expect, WAITING_SECONDS, WRITING)
+        )
     except SolverError as error:
         code = Code.UNAVAILABLE if isinstance(error, Unavailable) else Code.UNSUPPORTED
         raise CannotSolve(Finding(code, "", str(error))) from error

@@ -113,8 +113,6 @@ def preload() -> None:
 
 
 EXPORT = "export-model"
-MOST_WRITTEN = 50_000
-"""Pairs of a block and a pool, each of which takes a kilobyte of text."""
 
 
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:
@@ -126,9 +124,6 @@ def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> s
     from .program.model import build
     from .program.objective import Costs
 
-    places = int(instance.allowed.sum())
-    if places > MOST_WRITTEN:
-        raise Unsupported(EXPORT, f"too large: {places} pairs of a buffer and a pool, {MOST_WRITTEN} at most")
     covered = cover(instance)
     model = build(instance, covered)
     if model.is_impossible:

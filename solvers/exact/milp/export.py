@@ -1,18 +1,12 @@
-"""The integer program as a file, with readable names.
-
-Writing it needs PuLP, which a plain run must not load: `export_in_child` uses a process of its own.
-"""
+"""The integer program as a file, with readable names."""
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...model.errors import SolverFailed, Unsupported
+from ...model.errors import Unsupported
 from ...model.instance import Instance
 from ...model.needs import refusal
 from ...model.solver import Feature
@@ -59,35 +53,3 @@ def export(
         else:
             model.program.problem.writeMPS(str(path), with_objsense=True)
         return path.read_text()
-
-
-def export_in_child(
-    instance: Instance,
-    kind: str,
-    blocks: Sequence[str] | None = None,
-    pools: Sequence[str] | None = None,
-    *,
-    plain: bool = False,
-) -> str:
-    """The program as text, written by a child process, so that PuLP is not loaded here."""
-    root = str(Path(__file__).resolve().parents[3])
-    code = f"import sys; sys.path.insert(0, {root!r}); from solvers.exact.milp.export import main; main()"
-    request = pickle.dumps((instance, kind, blocks, pools, plain))
-    done = subprocess.run([sys.executable, "-c", code], input=request, capture_output=True, check=False)
-    if done.returncode != 0:
-        raise SolverFailed(NAME, done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
-    answer = pickle.loads(done.stdout)
-    if isinstance(answer, Unsupported | SolverFailed):
-        raise answer
-    return str(answer)
-
-
-def main() -> None:
-    """The child: reads a pickled request from standard input, writes a pickled text or error to standard output."""
-    instance, kind, blocks, pools, plain = pickle.load(sys.stdin.buffer)
-    answer: str | Unsupported
-    try:
-        answer = export(instance, kind, blocks, pools, plain=plain)
-    except Unsupported as error:
-        answer = error
-    sys.stdout.buffer.write(pickle.dumps(answer))

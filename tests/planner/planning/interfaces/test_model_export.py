@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from ortools.sat.python import cp_model
 
 from planner import CannotSolve, export_model, plan
 from planner.generate import Request, generate
+from planner.model.deadline import OutOfTime, time_limit
 from planner.model.problem import Buffer, Pool, Problem
+from planner.planning.interfaces.model_export import ModelFormat
 
 
 @pytest.mark.parametrize("kind", ["transformer", "random"])
@@ -40,6 +43,17 @@ def test_a_problem_of_very_many_places_is_refused() -> None:
     pools = tuple(Pool(f"p{i}", 64) for i in range(50))
     few = tuple(Buffer(i, 8, pools=("p0",), live=((i, i + 1),)) for i in range(1_001))
     assert export_model(Problem(few, pools), "cpsat")
-    with pytest.raises(CannotSolve) as caught:
-        export_model(Problem(tuple(Buffer(b.id, 8, live=b.live) for b in few), pools), "cpsat")
-    assert "50050 pairs of a buffer and a pool, 50000 at most" in caught.value.findings[0].message
+    many = tuple(Buffer(i, 8, live=((i, i + 1),)) for i in range(1_050))
+    counts: dict[ModelFormat, int] = {"cpsat": 52_500, "lp": 51_450}
+    for kind, count in counts.items():
+        with pytest.raises(CannotSolve) as caught:
+            export_model(Problem(many, pools), kind)
+        assert f"{count} pairs of a buffer and a pool, 50000 at most" in caught.value.findings[0].message
+
+
+@pytest.mark.parametrize("kind", ["cpsat", "lp"])
+def test_writing_ends_at_the_time_limit(kind: ModelFormat) -> None:
+    """A child writes, which takes half a second to begin alone."""
+    problem = generate("transformer", Request(8, 3, 4))
+    with time_limit(1.0, time.monotonic() - 1.0), pytest.raises(OutOfTime, match="while writing the program of the"):
+        export_model(problem, kind)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from solvers.exact.milp.export import export_in_child
+from solvers.exact.export import export_in_child
 from solvers.exact.milp.program.model import make_names
 from solvers.model.errors import Unsupported
 from solvers.model.instance import PoolSpec
@@ -81,7 +81,7 @@ def test_programs_too_large_or_impossible_are_refused() -> None:
 
 def test_the_caller_s_process_stays_free_of_pulp() -> None:
     code = (
-        "import sys; from tests.small.instances import make_instance; from solvers.exact.milp.export import export_in_child;"
+        "import sys; from tests.small.instances import make_instance; from solvers.exact.export import export_in_child;"
         "export_in_child(make_instance([]), 'lp'); print('pulp' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
