@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from solvers.model.errors import StopReason
@@ -25,7 +25,11 @@ class Reply:
     fields: Mapping[str, Any] | None
     """None: there is no answer."""
     stop: StopReason | None = None
-    """Why there is none."""
+    """Why there is none, or why the child was asked to end with it."""
+
+    def reason(self, stopped: StopReason | None) -> StopReason | None:
+        """Why the answer ended early; the child only knows that it was asked to."""
+        return self.stop if stopped is StopReason.CANCELLED and self.stop is not None else stopped
 
 
 class Conversation:
@@ -67,6 +71,7 @@ class Conversation:
             if reply is not None:
                 if listening.stop is not None:  # the child takes the stop to be about all questions
                     self.close()
+                    reply = replace(reply, stop=reply.stop or listening.stop)
                 yield reply
                 return
             yield None

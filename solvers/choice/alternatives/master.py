@@ -77,7 +77,7 @@ class Asking:
             return Answer(None, None, reply.stop or StopReason.SOLVER_FAILED)
         answer = read_answer(reply.fields, self.choices)
         self.work += answer.work
-        return answer
+        return answer._replace(stopped=reply.reason(answer.stopped))
 
 
 class Exact(Asking):

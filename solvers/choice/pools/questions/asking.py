@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
-from ....sandbox.conversation import Conversation
+from ....sandbox.conversation import Conversation, Reply
 from ..prices.crowds import Relaxed
 from ..program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed, written
@@ -57,14 +56,14 @@ class Asking:
             self.work += WORK_PER_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
         goes_on = self._has_covers_of(program)
-        fields = self._said(program, {"question": written(question), "work": work, "goes_on": goes_on})
-        if fields is None:
+        reply = self._said(program, {"question": written(question), "work": work, "goes_on": goes_on})
+        if reply.fields is None:
             return Answer(None, None, None, self.stop)
-        answer = read_answer(fields, program)
+        answer = read_answer(reply.fields, program)
         self.work += answer.work
         if answer.stopped not in (None, StopReason.WORK_LIMIT):
-            self.stop = answer.stopped
-        return answer
+            self.stop = reply.reason(answer.stopped)
+        return answer._replace(stopped=reply.reason(answer.stopped))
 
     def relax(
         self, program: Program, held: tuple[int, ...], heights: Heights, work: int, rounds: int | None = None
@@ -72,7 +71,7 @@ class Asking:
         """Solve the linear program of the term after those held, with pools of these heights, within this much work and this many rounds; None if it was not solved."""
         request = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
         is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
-        fields = self._said(None if is_known else program, request | {"goes_on": self._has_covers_of(program)})
+        fields = self._said(None if is_known else program, request | {"goes_on": self._has_covers_of(program)}).fields
         self._relaxed = program, held
         if fields is None:
             return None
@@ -83,10 +82,10 @@ class Asking:
     def _has_covers_of(self, program: Program) -> bool:
         return self._relaxed is not None and self._relaxed[0] is program
 
-    def _said(self, program: Program | None, request: dict[str, Any]) -> Mapping[str, Any] | None:
-        """The process's answer about a program, or (None) about its linear program; None if it has ended for good."""
+    def _said(self, program: Program | None, request: dict[str, Any]) -> Reply:
+        """The process's reply about a program, or (None) about its linear program; without an answer it has ended for good."""
         if self.stop is not None:
-            return None
+            return Reply(None, self.stop)
         self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)
         request |= {
             "program": None if program is None or program is self._known else written(program),
@@ -97,4 +96,4 @@ class Asking:
         self._known = program or self._known
         if reply.fields is None:
             self.stop = reply.stop or StopReason.SOLVER_FAILED
-        return reply.fields
+        return reply
