@@ -243,6 +243,12 @@ def _alternatives(document: Document, count: int) -> None:
     _with_groups(document, 1).append({"name": "of many", "alternatives": several})
 
 
+def _alternatives_at_once(document: Document, count: int) -> None:
+    """Let all buffers of many alternatives live at the same times."""
+    several = [_alternative(f"one of {a}", 1000 * a) for a in range(count)]
+    _with_groups(document, 1).append({"name": "of many at once", "alternatives": several})
+
+
 def _cost_terms(document: Document, count: int) -> None:
     names = [f"c{k}" for k in range(count)]
     one, other = {"name": "dear", "costs": dict.fromkeys(names, 1)}, {"name": "cheap"}
@@ -334,6 +340,7 @@ LISTS: dict[str, Callable[[Document, int], None]] = {
     "groups": _groups,
     "rules": _rules,
     "alternatives": _alternatives,
+    "alternatives_at_once": _alternatives_at_once,
     "costs": _cost_terms,
     "longer": _longer,
     "own": _own,

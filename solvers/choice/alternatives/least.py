@@ -31,12 +31,14 @@ def least_value(memories: Memories, load: int) -> int:
 
 def _least(load: Load, choices: Choices) -> int:
     """Return what this load is at least: of each group, the least of its alternatives. Bytes that two groups may share are not counted."""
-    of_groups: dict[int, list[int]] = {}
+    of_groups: dict[int, dict[int, int]] = {}
     for size, picks in load.if_any:
         group = picks[0][0]
         if len(picks) > 1 and any(g != group for g, _ in picks):
             continue
-        sizes = of_groups.setdefault(group, [0] * len(choices.costs[group]))
+        sizes = of_groups.setdefault(group, {})
         for _, a in picks:
-            sizes[a] += size
-    return load.always + sum(map(min, of_groups.values()))
+            sizes[a] = sizes.get(a, 0) + size
+    return load.always + sum(
+        min(sizes.values()) for group, sizes in of_groups.items() if len(sizes) == len(choices.costs[group])
+    )
