@@ -64,6 +64,9 @@ def is_used(buffer: Buffer) -> bool:
 
 def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
     """Return, for each used buffer, its number and its cost in each pool."""
+    facts = problem.facts
+    if facts.costs is not None:
+        return facts.costs
     known: dict[tuple[int, int, int, int], Sequence[int]] = {}
     found = []
     numbers: dict[tuple[Speed | None, int], int] = {}
@@ -81,6 +84,8 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
                 costs = [access_cost(buffer, pool) for pool in kinds]
                 known[kind] = costs if len(costs) == len(kind_of) else [costs[number] for number in kind_of]
             found.append((i, known[kind]))
+    if facts.neighbour is not None:  # and so nobody else can change the problem
+        facts.costs = found
     return found
 
 

@@ -276,6 +276,8 @@ class Facts:
     rules: str = ""
     """The text of the constraints there, if there is a neighbour."""
     figures: Figures | None = None
+    costs: list[tuple[int, Sequence[int]]] | None = None
+    """What uses of each used buffer cost in each pool, if there is a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ It accepts nothing to which `verify` objects, and knows just as little of how pl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import gcd, lcm
 
 import numpy as np
 
 from solvers.model.errors import StopReason
-from solvers.model.instance import Term
+from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
 from ..facts.colocation import groups
@@ -22,12 +23,23 @@ from ..facts.intervals import merged
 from ..facts.partners import Partners
 from ..facts.possible_places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
-from ..model.columns import ids, restricted
+from ..model.columns import BufferColumns, ids, restricted
 from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of
 from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
-from ..model.problem import Buffer, BufferId, Colocation, Constraints, Figures, Pool, Problem, is_of_peaks
+from ..model.problem import (
+    DEFAULT_TERMS,
+    Buffer,
+    BufferId,
+    Colocation,
+    Constraints,
+    Figures,
+    Pool,
+    Problem,
+    is_of_peaks,
+)
 from .arguments.height import least_height
+from .objective import choice_cost, has_choice, price_of_peaks
 from .placements import is_where_it_may_be
 
 MOST_OF_A_GROUP = 64
@@ -39,7 +51,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     colocations, conflicts = problem.constraints.colocations, problem.constraints.conflicts
     if (
         plan.problem_digest != digest
-        or not is_of_peaks(problem)
+        or not _is_of_peaks_and_pools(problem)
         or problem.constraints != Constraints(conflicts, colocations=colocations)
     ):
         return False
@@ -78,9 +90,19 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
         and len(peaks) > 1
         and (least := _proven_of_all(problem, known, pieces, plan.certificates)) is not None
     ):
-        return _claims_exactly(problem, plan, peaks, [0] * len(peaks), least)
+        return _claims_exactly(problem, plan, pool, peaks, [0] * len(peaks), least)
     bounds = _proven(problem, known, pieces, pool, group, index, plan.certificates)
-    return bounds is not None and _claims_exactly(problem, plan, peaks, bounds, sum(bounds))
+    return bounds is not None and _claims_exactly(problem, plan, pool, peaks, bounds, sum(bounds))
+
+
+def _is_of_peaks_and_pools(problem: Problem) -> bool:
+    """True if no term counts anything but the sum of peaks, each byte alike, and what buffers cost in their pools."""
+    if problem.terms == DEFAULT_TERMS:
+        return is_of_peaks(problem)
+    if isinstance(problem.buffers, BufferColumns) or not is_of_peaks(replace(problem, terms=DEFAULT_TERMS)):
+        return False
+    adds = [LINEAR_TERMS.get(term) for term in problem.terms]
+    return all(each is not None and each.moved is None for each in adds)
 
 
 def _are_where_they_may_be(problem: Problem, low: Integers, number: Integers) -> bool:
@@ -314,23 +336,49 @@ def _is_at_home(buffer: Buffer, pool: Pool) -> bool:
     return buffer.pools == (pool.name,) or (buffer.fixed is not None and buffer.fixed.pool == pool.name)
 
 
-def _claims_exactly(problem: Problem, plan: Plan, peaks: Sequence[int], bounds: Sequence[int], bound: int) -> bool:
-    """True if the plan claims exactly these peaks and bounds of the pools and of all, and optimality if the sum is as low as its bound."""
+def _claims_exactly(
+    problem: Problem, plan: Plan, pool: Integers, peaks: Sequence[int], bounds: Sequence[int], bound: int
+) -> bool:
+    """True if the plan claims exactly these peaks and bounds of the pools and of all, and optimality if each term is as low as its bound."""
     peak = sum(peaks)
-    if peak == bound:
+    values, proven = _values(problem, pool, peak, bound)
+    if values == proven:
         is_known = plan.status is PlanStatus.OPTIMAL and plan.stop is StopReason.PROVED
     else:
-        is_known = plan.status is PlanStatus.FEASIBLE and plan.stop is not StopReason.PROVED and peak > bound
+        is_known = plan.status is PlanStatus.FEASIBLE and plan.stop is not StopReason.PROVED and len(values) == 1
     uses = tuple(PoolUse(pool.name, pool.size, *each) for pool, *each in zip(problem.pools, peaks, bounds, strict=True))
-    said = None if not bound and plan.objective.bound is None else bound  # without proofs nothing needs to be said
+    # Without proofs nothing needs to be said.
+    said = [
+        None if not low and each.bound is None else low for low, each in zip(proven, plan.objective.terms, strict=False)
+    ]
+    terms = tuple(map(TermValue, problem.terms, values, said))
     return (
         is_known
         and (plan.stop.is_repeatable or not plan.reproducible)
         and (plan.peak, plan.bound) == (peak, bound)
-        and plan.gap == gap_to(bound, peak)
-        and plan.objective == Objective(peak, said, (TermValue(Term.SUM_OF_PEAKS, peak, said),))
+        and plan.gap == (gap_to(proven[0], values[0]) if len(values) == 1 else None)
+        and len(said) == len(values)
+        and plan.objective == Objective(values[0], said[0], terms)
         and plan.pools == uses
         and plan.seed >= 0
         and plan.shortage is None
         and plan.choice is None
     )
+
+
+def _values(problem: Problem, number: Integers, peak: int, bound: int) -> tuple[list[int], list[int]]:
+    """Return each term's value with the buffers in these pools, and what it is at least if the sum of peaks is at least `bound`."""
+    values, proven = [], []
+    for term in problem.terms:
+        price = price_of_peaks(problem, term)
+        value, least = price * peak, price * bound
+        if has_choice(term):
+            for buffer, p in zip(problem.buffers, number.tolist(), strict=True):
+                costs = [choice_cost(buffer, pool, term) for pool in problem.pools]
+                value += costs[p]
+                names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
+                homes = zip(costs, problem.pools, strict=True)
+                least += min(cost for cost, pool in homes if names is None or pool.name in names)
+        values.append(value)
+        proven.append(least)
+    return values, proven

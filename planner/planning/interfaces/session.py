@@ -113,14 +113,15 @@ class Session:
             require_valid(options)
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
-        planned = planned_problem(problem, options.capacity, options.prefer, options.stability)
-        planned = replace(
-            planned, buffers=self._same.in_place_of(planned.buffers)
-        )  # a copy that nobody else can change
-        before = self._before if _named_alike(self._before.pools, planned.pools) else NOTHING
-        planned.facts.neighbour, planned.facts.rows = before, before.rows_of(planned.buffers)
+        # A copy that nobody else can change:
+        copy = replace(problem, buffers=self._same.in_place_of(problem.buffers))
+        before = self._before if _named_alike(self._before.pools, copy.pools) else NOTHING
+        copy.facts.neighbour, copy.facts.rows = before, before.rows_of(copy.buffers)
+        planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
+        facts = planned.facts
+        facts.neighbour, facts.rows, facts.figures = before, copy.facts.rows, copy.facts.figures
         require_sound(planned)
-        planned.facts.is_sound = True
+        facts.is_sound = True
         changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
         usual = replace(options, capacity=None, prefer=None, stability=None) if changes else options
         key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), self._text_of(usual))
@@ -137,7 +138,6 @@ class Session:
             else:
                 same = None
         if _cannot_change(planned):
-            facts = planned.facts
             if known.placements:
                 self._same.remember(planned.buffers)
                 rules = _unchanging(planned.constraints, self._before.rules, facts.rules)

@@ -12,7 +12,7 @@ from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem
 from .options import GREATEST, bad_option
-from .preference import Preference, Stability, with_preference
+from .preference import Preference, Stability, preferring
 from .stability import with_stability
 
 
@@ -46,7 +46,7 @@ def planned_problem(
     old: Plan | None = None,
 ) -> Problem:
     """Return the problem that is planned with these options; `old` is the plan to which stability refers. Raises BadInput."""
-    preferred = with_preference(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
+    preferred = preferring(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
     return with_stability(preferred, stability, old)
 
 

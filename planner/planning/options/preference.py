@@ -46,12 +46,19 @@ TERMS = {
 
 def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
     """Return the problem with the preset's objective. Raises BadInput for a problem that is wrong in itself."""
+    if prefer is not None and problem.variants is None:
+        require_sound(problem)
+    return preferring(problem, prefer)
+
+
+def preferring(problem: Problem, prefer: Preference | None) -> Problem:
+    """Return the same for callers that then check what they get."""
     if prefer is None or problem.variants is not None:
         return problem  # the cost of alternatives is no term of the objective: see planner.planning.placing.variants.choosing
+    if prefer is not Preference.BALANCED:
+        return replace(problem, terms=TERMS[prefer])
     require_sound(problem)
-    if prefer is Preference.BALANCED:
-        return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
-    return replace(problem, terms=TERMS[prefer])
+    return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
 
 
 def fair_price(problem: Problem) -> int:

@@ -1,9 +1,10 @@
 """Measures plan_memory as compilers call it, with tensors by name: fresh, and within a session, on variants of one problem.
 
-    python -m scripts.measure.planning.calls [KIND ...] [--calls 200] [--back 0.0] [--anew]
+    python -m scripts.measure.planning.calls [KIND ...] [--calls 200] [--back 0.0] [--anew] [--prefer speed ...]
 
 Each call changes the size of one tensor; with --back some return to an earlier variant. With --anew every call makes all its tensors again, so that the
-session sees equal ones, but not the same objects. `larger` counts the session's plans that take more than fresh ones.
+session sees equal ones, but not the same objects. With --prefer each tensor is written once and read up to four times, and the least is sought of what
+that prefers. `worse` counts the session's plans whose objective is worse than that of fresh ones.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import argparse
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TypeAlias
 
-from planner import BufferInfo, Pool, Session, plan, plan_memory
+from planner import BufferInfo, Options, Pool, Preference, Session, plan, plan_memory, with_preference
 from planner.generate import Request, generate
-from planner.planning.interfaces.tvm_interface import TensorPlacement
+from planner.model.plan import Placement
+from planner.planning.interfaces.tvm_interface import TensorPlacement, problem_of
+from planner.verifying.objective import term_value
 from scripts.measure.engine import used
 
 Tensors: TypeAlias = tuple[BufferInfo, ...]
@@ -70,17 +74,25 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--back", type=float, default=0.0)
     parser.add_argument("--anew", action="store_true")
+    parser.add_argument("--prefer", nargs="+", type=Preference, default=[None], metavar="WHAT")
     arguments = parser.parse_args()
-    print("| problem | kind | fresh calls, s | in a session, s | share | larger |\n|---|---|---|---|---|---|")
+    print("| problem | kind | fresh calls, s | in a session, s | share | worse |\n|---|---|---|---|---|---|")
     for network, count in SIZES:
         problem = generate(network, Request(count, 1))
         tensors = tuple(BufferInfo(str(b.id), b.size, live=tuple(b.live or ())) for b in problem.buffers)
-        for kind in arguments.kinds:
+        for kind, prefer in product(arguments.kinds, arguments.prefer):
             pools, made = KINDS[kind](tensors, random.Random(1), plan(problem).peak or 1)
+            if prefer is not None:
+                made = _used(made, random.Random(3))
             calls = _variants(made, arguments.calls, arguments.back)
-            fresh, kept, larger = _measured(pools, calls, anew=arguments.anew)
-            row = f"{fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {larger}"
-            print(f"| {network} {count} | {kind} | {row} |", flush=True)
+            fresh, kept, worse = _measured(pools, calls, Options(prefer=prefer), anew=arguments.anew)
+            row = f"{fresh:.2f} | {kept:.2f} | {kept / fresh:.2f} | {worse}"
+            name = kind if prefer is None else f"{kind}, {prefer}"
+            print(f"| {network} {count} | {name} | {row} |", flush=True)
+
+
+def _used(tensors: Tensors, chance: random.Random) -> Tensors:
+    return tuple(replace(each, reads=chance.randint(1, 4), writes=1) for each in tensors)
 
 
 def _variants(tensors: Tensors, calls: int, back: float) -> list[Tensors]:
@@ -96,30 +108,33 @@ def _variants(tensors: Tensors, calls: int, back: float) -> list[Tensors]:
     return found[1:]
 
 
-def _measured(pools: Memories, calls: Sequence[Tensors], *, anew: bool) -> tuple[float, float, int]:
+def _measured(pools: Memories, calls: Sequence[Tensors], options: Options, *, anew: bool) -> tuple[float, float, int]:
     session = Session()
-    plan_memory(pools, calls[0])  # loads what is loaded on first use
-    Session().plan_memory(pools, calls[0])
-    taken, larger = [0.0, 0.0], 0
+    plan_memory(pools, calls[0], options)  # loads what is loaded on first use
+    Session().plan_memory(pools, calls[0], options)
+    taken, worse = [0.0, 0.0], 0
     for first in range(0, len(calls), AT_A_TIME):
         some = list(calls[first : first + AT_A_TIME])
         answers = []
         for i, way in enumerate((plan_memory, session.plan_memory)):
             given = [tuple(map(replace, each)) for each in some] if anew else some
             begun = sum(used())
-            answers.append([way(pools, each) for each in given])
+            answers.append([way(pools, each, options) for each in given])
             taken[i] += sum(used()) - begun
         for tensors, *both in zip(some, *answers, strict=True):
-            one, other = (_peaks(tensors, places) for places in both)
-            larger += other > one
-    return taken[0], taken[1], larger
+            one, other = (_values(pools, tensors, options, places) for places in both)
+            worse += other > one
+    return taken[0], taken[1], worse
 
 
-def _peaks(tensors: Tensors, places: Sequence[TensorPlacement]) -> int:
-    peaks: dict[str, int] = {}
+def _values(pools: Memories, tensors: Tensors, options: Options, places: Sequence[TensorPlacement]) -> list[int]:
+    problem = with_preference(problem_of(pools, tensors), options.prefer)
+    peaks = dict.fromkeys((pool.name for pool in pools), 0)
+    where = []
     for tensor, place in zip(tensors, places, strict=True):
-        peaks[place.pool_name] = max(peaks.get(place.pool_name, 0), place.pool_offset + tensor.size_bytes)
-    return sum(peaks.values())
+        where.append(Placement(place.tensor_id, place.pool_name, place.pool_offset, tensor.size_bytes))
+        peaks[place.pool_name] = max(peaks[place.pool_name], place.pool_offset + tensor.size_bytes)
+    return [term_value(problem, where, peaks, term) for term in problem.terms]
 
 
 if __name__ == "__main__":

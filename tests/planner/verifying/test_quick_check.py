@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from planner import Buffer, Options, Plan, Pool, Problem, Session, plan, verify
+from planner import Buffer, Options, Plan, Pool, Problem, Session, Term, plan, verify
 from planner.generate import Request, generate
 from planner.model.columns import BufferColumns
 from planner.model.placement_columns import PlacementColumns
@@ -108,12 +108,25 @@ def problem_with_a_choice(seed: int) -> Problem:
     return replace(problem, buffers=buffers, pools=(Pool("p", chance.choice((None, 1 << 20))), Pool("q")))
 
 
+def problem_with_uses(seed: int) -> Problem:
+    """Return a problem whose objective also counts uses; each buffer has a given pool of two, or all have one."""
+    chance, problem = random.Random(seed), (problem_of if seed % 3 == 0 else problem_with_rules)(seed)
+    pools = tuple(replace(pool, rank=p) for p, pool in enumerate(problem.pools, 1))
+    buffers = tuple(replace(each, reads=chance.randrange(4)) for each in problem.buffers)
+    terms = chance.choice(
+        ((Term.ACCESS_COST, Term.SUM_OF_PEAKS), (Term.SUM_OF_PEAKS, Term.ACCESS_COST), (Term.BALANCED,))
+    )
+    return replace(problem, buffers=buffers, pools=pools, terms=terms, peak_price=3 if terms == (Term.BALANCED,) else 1)
+
+
 def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
     """Return the plan with one change; some changes leave it right."""
     places = list(plan.placements)
     i = chance.randrange(len(places))
     by = chance.choice((-8, -1, 1, 8))
-    (proof, *proofs), (use, *uses), (term,) = plan.certificates, plan.pools, plan.objective.terms
+    (proof, *proofs), (use, *uses), terms = plan.certificates, plan.pools, list(plan.objective.terms)
+    k = chance.randrange(len(terms))
+    terms[k] = chance.choice((replace(terms[k], bound=by), replace(terms[k], value=by)))
     places[i] = chance.choice(
         (
             replace(places[i], offset=places[i].offset + by),
@@ -134,7 +147,7 @@ def with_a_fault(plan: Plan, chance: random.Random) -> Plan:
             replace(plan, gap=0.5),
             replace(plan, pools=(replace(use, peak=plan.peak + by), *uses)),
             replace(plan, pools=(replace(use, size=5), *uses)),
-            replace(plan, objective=replace(plan.objective, terms=(replace(term, bound=by),))),
+            replace(plan, objective=replace(plan.objective, terms=tuple(terms))),
             replace(plan, certificates=(replace(proof, value=proof.value + by), *proofs)),
             replace(plan, certificates=(replace(proof, time=None if by < 0 else (proof.time or 0) + by), *proofs)),
             replace(plan, certificates=(replace(proof, buffers=proof.buffers[1:]), *proofs)),
@@ -154,6 +167,7 @@ WITH_RULES = (
     problem_with_reserved_ranges,
     problem_with_conflicts,
     problem_of_conflicts,
+    problem_with_uses,
 )
 
 

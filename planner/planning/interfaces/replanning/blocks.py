@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
@@ -10,14 +11,14 @@ import numpy as np
 
 from solvers.geometry.presolve import ranked
 from solvers.kernels.columns import Columns
-from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
+from solvers.model.instance import ADDRESS_LIMIT, LINEAR_TERMS, Bools, Ints
 
 from ....facts.colocation import groups
 from ....facts.figures import amounts
 from ....facts.intervals import merged
 from ....model.columns import restricted
 from ....model.plan import Placement
-from ....model.problem import DEFAULT_TERMS, BufferId, Figures, Pair, Pool, Problem
+from ....model.problem import BufferId, Figures, Pair, Pool, Problem
 
 NONE, NO_PAIRS = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
 NEW = ADDRESS_LIMIT
@@ -26,10 +27,15 @@ MOST_POOLS = 16
 
 
 def is_covered(problem: Problem) -> bool:
-    """True if only the sum of the pools' peaks counts, each byte alike, and these arrays can express all restrictions."""
-    if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None or len(problem.pools) > MOST_POOLS:
+    """True if these arrays can express all restrictions and terms."""
+    if problem.was or problem.variants is not None or len(problem.pools) > MOST_POOLS:
         return False
-    if problem.constraints.reuse_penalties or not all(pool.cost == 1 and not pool.read_only for pool in problem.pools):
+    if problem.constraints.reuse_penalties or any(pool.read_only for pool in problem.pools):
+        return False
+    adds = [LINEAR_TERMS.get(term) for term in problem.terms]
+    if any(each is None or each.moved is not None for each in adds):
+        return False
+    if len({each.choice for each in adds if each is not None and each.choice is not None}) > 1:
         return False
     return _are_addressable(problem)
 
@@ -186,9 +192,10 @@ class Blocks:
             chosen[block] = next((p for p in by_rank if self.allowed[block, p]), by_rank[0])
         return chosen
 
-    def in_pool(self, p: int) -> InPool | None:
-        """Return the contents of the pool; None if these arrays cannot express them."""
+    def in_pool(self, p: int, *, keeps_size: bool = True) -> InPool | None:
+        """Return the contents of the pool, or of one without end; None if these arrays cannot express them."""
         pool, lives = self.problem.pools[p], self.lives
+        pool = pool if keeps_size or pool.size is None else replace(pool, size=None)
         is_all = len(self.problem.pools) == 1
         blocks = self._every_block if is_all else np.flatnonzero(self.pool == p)
         parts = self._every_part if is_all else np.flatnonzero(self.pool[self.part_block] == p)

@@ -46,6 +46,13 @@ class Bounds:
         live = self._live(here, int(np.searchsorted(blocks.lives.times, together.time)))
         return PlanCertificate(Proof.LIVE_TOGETHER, int(blocks.known.size[live].sum()), here.pool.name)
 
+    def of_choice(self, here: InPool) -> PlanCertificate:
+        """Return what lives at one time in the pool with the chosen pools; it proves nothing of other choices."""
+        size = self._blocks.known.size
+        section = self._busiest(here, size[here.parts])
+        value = 0 if section is None else int(size[self._live(here, section)].sum())
+        return PlanCertificate(Proof.LIVE_TOGETHER, value, here.pool.name)
+
     def of_pool(self, here: InPool) -> PlanCertificate:
         """Return the bound of one pool whose contents can be nowhere else."""
         blocks, name = self._blocks, here.pool.name
