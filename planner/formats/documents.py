@@ -41,7 +41,7 @@ ANSWERS = {
     SWEEP_FORMAT: LOOKED_AT,
     SHAPES_FORMAT: LOOKED_AT,
     NESTED_FORMAT: f"{LOOKED_AT}, which is a program",
-    PROVED_FORMAT: "'memplan verify' takes its 'plan' after the problem's file, and its 'proof' with --proof",
+    PROVED_FORMAT: REPORTED,
 }
 """memplan's answers, and the command that takes each."""
 

@@ -63,6 +63,21 @@ def problem_of(given: dict[str, Any]) -> Problem:
     return read_problem(json.dumps(given).encode())[0]
 
 
+def proved() -> bytes:
+    """Return what the service answers when asked for a plan and its proof."""
+    problem = problem_of(plain())
+    made = planner.plan(problem, QUICK)
+    found = planner.prove(problem, made, lambda: False)
+    assert found.text is not None
+    fields = {
+        "height": found.height,
+        "proof": found.text.decode(),
+        "why_not": None,
+        "plan": json.loads(write_plan(made)),
+    }
+    return json.dumps({"format": "memplan-proved/1", **fields}).encode()
+
+
 @cache
 def every_answer() -> dict[str, tuple[bytes, bytes]]:
     """Return by kind the bytes of a problem and of its answer."""
@@ -80,5 +95,6 @@ def every_answer() -> dict[str, tuple[bytes, bytes]]:
         "sweep": (plain(), write_sweep_json(swept, with_plans=True)),
         "shapes": (shaped(), write_shapes_plan(found)),
         "nested": (program(), write_nested_json(nested)),
+        "proof": (plain(), proved()),
     }
     return {kind: (json.dumps(given).encode(), answer) for kind, (given, answer) in made.items()}

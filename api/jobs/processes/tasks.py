@@ -187,8 +187,7 @@ def _draw_job(header: dict[str, Any], parts: list[bytes], _settings: Settings, _
     """Do the same for a job's answer, or a part of it."""
     kind, subject, instructions = _again(header, parts[0])
     if header["as"] == "csv":
-        answer = kind.part(parts[1], "plan") if kind.name == "proof" else parts[1]
-        return {}, _figures(header, parts[0], answer, subject.planned(instructions.options))
+        return {}, _figures(header, parts[0], parts[1], subject.planned(instructions.options))
     if header.get("part") is None:
         return {}, kind.draw(subject, instructions, parts[1], header["as"])
     return {}, kind.draw_part(subject, instructions, parts[1], header["part"], header["as"])

@@ -14,6 +14,7 @@ from ..documents import (
     FRONTIER_FORMAT,
     NESTED_FORMAT,
     PLAN_FORMAT,
+    PROVED_FORMAT,
     SHAPES_FORMAT,
     SHARING_FORMAT,
     SWEEP_FORMAT,
@@ -84,6 +85,14 @@ ANSWER_KINDS = {
             f"{_OPENED}:OpenedNested",
             "the arenas one below the other",
             "each arena",
+        ),
+        AnswerKind(
+            "proof",
+            "plan with its proof",
+            PROVED_FORMAT,
+            "planner.formats.answers.proved:OpenedProof",
+            "the memory map",
+            "each buffer",
         ),
     )
 }

@@ -21,6 +21,7 @@ STUDIES = {
     "sweep": "sweep?capacity=sram%3D64,96,128",
     "shapes": "shapes?at=n%3D2&at=n%3D16",
     "nested": "jobs?arenas=nested",
+    "proof": "proof",
 }
 """What answers with each kind."""
 
@@ -52,11 +53,11 @@ def test_the_doors_give_the_same(service: Served, tmp_path: Path, kind: str) -> 
     assert table.stdout == post("write?as=csv") == post("draw?as=csv") == post("draw", Accept="text/csv")
     report = run("report", *names, "--json")
     reported = service.client.post("/v1/report", content=both, headers=JSON)
-    if kind in ("plan", "sharing", "frontier"):
+    if kind in ("plan", "sharing", "frontier", "proof"):
         assert json.loads(report.stdout) == json.loads(reported.content)
     else:
         assert (report.returncode, reported.status_code) == (2, 422)
-    if kind != "plan":
+    if kind not in ("plan", "proof"):
         refused = service.client.post("/v1/write?as=c", content=both, headers=JSON)
         assert refusal(refused)["code"] == "invalid_option"
 
@@ -78,7 +79,9 @@ def test_jobs_of_each_kind_are_drawn_and_have_a_table(service: Served, kind: str
     for path in ("drawing?part=x", "drawing?part=x&as=map", "plan?part=x"):
         missing = refusal(service.client.get(f"{here}/{path}"))
         assert (missing["status"], missing["code"]) == (404, "not_found"), path
-        has_parts = kind in ("frontier", "sweep", "nested") or (kind == "shapes" and path.startswith("drawing"))
+        has_parts = kind in ("frontier", "sweep", "nested", "proof") or (
+            kind == "shapes" and path.startswith("drawing")
+        )
         assert (" its parts are " if has_parts else " it has no parts,") in missing["detail"]
 
 

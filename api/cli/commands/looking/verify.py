@@ -42,7 +42,7 @@ def run(
         data = read_bytes(plan_file)
         kind = answer_kind(data)
         if proof is not None and kind.name != USUAL:
-            raise typer.BadParameter(f"there are proofs of plans, and this is a {kind.title}", param_hint="--proof")
+            raise typer.BadParameter(f"it goes beside a plan alone, and this is a {kind.title}", param_hint="--proof")
         opened = kind.open(asked, data, beside(plan_file))
     with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
         advice = advice_on(opened) if opened.findings else None

@@ -16,7 +16,8 @@ import pytest
 from planner import BadInput, plan, read_problem, share, write_plan
 from planner.formats import read_frontier, read_plan, read_shapes_plan, read_sharing, read_sweep, write_sharing
 from planner.formats.answers.nested import read_nested
-from planner.formats.documents import ANSWERS, PROVED_FORMAT, Source
+from planner.formats.answers.proved import read_proved
+from planner.formats.documents import ANSWERS, Source
 from planner.formats.tables.answers import ANSWER_KINDS, FORMS, answer_kind, asked, write_answer
 from planner.formats.tables.plans import PLAN_FORMATS
 from planner.formats.tables.problems import chosen
@@ -35,8 +36,9 @@ FIRST_ROWS = {
     "sweep": "capacity_sram,status,sum_of_peaks,access_cost,spilled_bytes,sum_of_peaks_bound,peak_sram",
     "shapes": "at_n,used,optimum,bound",
     "nested": "function,status,peak,bound",
+    "proof": "id,lower,upper,size,offset",
 }
-ROWS = {"plan": 3, "sharing": 3, "frontier": 2, "sweep": 3, "shapes": 3, "nested": 2}
+ROWS = {"plan": 3, "sharing": 3, "frontier": 2, "sweep": 3, "shapes": 3, "nested": 2, "proof": 3}
 """The rows of each table, for `every_answer`."""
 WRONG = {
     "plan": lambda document: document["placements"][0].update(offset=1 << 20),
@@ -45,6 +47,7 @@ WRONG = {
     "sweep": lambda document: document["points"][-1]["plan"]["placements"][0].update(offset=1 << 20),
     "shapes": lambda document: document["shapes"][0].update(used=1),
     "nested": lambda document: document["arenas"][0]["plan"]["placements"][0].update(offset=1 << 20),
+    "proof": lambda document: document.update(height=1 << 20),
 }
 """Spoils the answer of each kind."""
 
@@ -57,7 +60,7 @@ def opened(kind: str, answer: bytes | None = None):  # type: ignore[no-untyped-d
 
 
 def test_every_answer_has_a_row() -> None:
-    assert {row.format for row in ANSWER_KINDS.values()} == {*ANSWERS} - {PROVED_FORMAT}
+    assert {row.format for row in ANSWER_KINDS.values()} == {*ANSWERS}
     assert list(every_answer()) == list(ANSWER_KINDS)
 
 
@@ -71,12 +74,12 @@ def test_each_is_verified_drawn_and_written(kind: str) -> None:
     first, *rows = found.written("csv").decode().splitlines()
     assert (first, len(rows)) == (FIRST_ROWS[kind], ROWS[kind])
     assert write_answer(PLAN_FORMATS["csv"], found) == found.written("csv")
-    if kind in ("plan", "sharing"):
+    if kind in ("plan", "sharing", "proof"):
         assert json.loads(found.written("map"))["format"] == "memplan-map/1"
     else:
         with pytest.raises(BadInput, match="there are memory maps of plans and sharings"):
             found.written("map")
-    if kind != "plan":
+    if kind not in ("plan", "proof"):
         with pytest.raises(BadInput, match="C header is for plans with addresses"):
             write_answer(PLAN_FORMATS["c"], found)
     assert list(FORMS) == ["svg", "map", "csv"]
@@ -94,6 +97,20 @@ def test_what_is_wrong_is_found_and_drawn(kind: str) -> None:
     assert [each.message for each in caught.value.findings] == [each.message for each in found.findings]
 
 
+def test_a_proof_is_replayed() -> None:
+    document = json.loads(every_answer()["proof"][1])
+    assert [each for each in opened("proof").notes if "the proof was replayed" in each]
+    head, *lines = document["proof"].splitlines()
+    for proof, wrong in (("\n".join([head, *lines[1:]]), "of the proof"), (None, None)):
+        document["proof"] = proof
+        found = opened("proof", json.dumps(document).encode())
+        assert [wrong in each.message for each in found.findings] == ([] if wrong is None else [True])
+    document["plan"]["placements"][0]["offset"] = -1
+    with pytest.raises(BadInput) as caught:
+        opened("proof", json.dumps(document).encode())
+    assert caught.value.findings[0].pointer == "/plan/placements/0/offset"
+
+
 READERS: dict[str, tuple[Callable[[bytes], object], str]] = {
     "plan": (read_plan, "plan"),
     "sharing": (read_sharing, "sharing"),
@@ -101,6 +118,7 @@ READERS: dict[str, tuple[Callable[[bytes], object], str]] = {
     "sweep": (read_sweep, "sweep"),
     "shapes": (read_shapes_plan, "plan for all shapes"),
     "nested": (read_nested, "plan"),
+    "proof": (read_proved, "plan"),
 }
 
 
