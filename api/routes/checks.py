@@ -52,7 +52,7 @@ async def verify(request: Request, service: TheService, query: Annotated[VerifyQ
 
 @router.post("/v1/report", summary="Report on a plan", responses=REPORT_ANSWERS, openapi_extra=VERIFY_BODY)
 async def report(request: Request, service: TheService, query: Annotated[VerifyQuery, Query()]) -> Response:
-    """What a plan, a sharing or a frontier does with each memory, when most is in use, and which buffers would have to shrink. A wrong one is refused."""
+    """What a plan, a sharing, a frontier or each of a program's arenas does with memory, when most is in use, and which buffers would have to shrink. A wrong one is refused."""
     reply = await look_at_both(request, service, "report", query)
     return Response(reply.payload, media_type=JSON)
 

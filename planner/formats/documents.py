@@ -22,6 +22,7 @@ PROVED_FORMAT = "memplan-proved/1"
 SHARING_FORMAT: Final = "memplan-sharing/1"
 REPORT_FORMAT = "memplan-report/1"
 FRONTIER_REPORT_FORMAT = "memplan-frontier-report/1"
+NESTED_REPORT_FORMAT = "memplan-nested-report/1"
 SHARING_REPORT_FORMAT = "memplan-sharing-report/1"
 MAP_FORMAT = "memplan-map/1"
 SWEEP_FORMAT = "memplan-sweep/1"
@@ -40,7 +41,7 @@ ANSWERS = {
     FRONTIER_FORMAT: f"{REPORTED}, 'memplan inspect' takes it alone",
     SWEEP_FORMAT: LOOKED_AT,
     SHAPES_FORMAT: LOOKED_AT,
-    NESTED_FORMAT: f"{LOOKED_AT}, which is a program",
+    NESTED_FORMAT: f"{REPORTED}, which is a program",
     PROVED_FORMAT: REPORTED,
 }
 """memplan's answers, and the command that takes each."""

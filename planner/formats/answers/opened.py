@@ -33,7 +33,7 @@ from ...planning.sharing import verify_sharing
 from ...planning.sharing.bounds import notes as notes_on_sharing
 from ...planning.sharing.report import sharing_report
 from ...planning.sweeping import SweepPoint, verify_sweep
-from ...reporting.report import memory_report
+from ...reporting.report import MemoryReport, memory_report
 from ...verifying.arguments.bounds import notes
 from ...verifying.findings import AnswerFinding, VerifyFinding
 from ...verifying.frontier import verify_frontier
@@ -43,7 +43,7 @@ from ..text.lines import table
 from .frontier import point_fields
 from .nested import arena_fields, read_nested
 from .write_map import write_map
-from .write_report import write_frontier_report, write_report_json
+from .write_report import write_frontier_report, write_nested_report, write_report_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Opened(ABC):
 
     def report(self) -> bytes:
         """Return what it does with memory as JSON; of what is wrong the figures would be wrong, too. Raises BadInput if there is none."""
-        raise bad_answer(Code.UNSUPPORTED, (), "there are reports of plans, sharings and frontiers")
+        raise bad_answer(Code.UNSUPPORTED, (), "there are reports of plans, sharings, frontiers and nested arenas")
 
     @property
     def drawn(self) -> MemoryMap:
@@ -354,6 +354,14 @@ class OpenedNested(Opened):
     @property
     def notes(self) -> Sequence[str]:
         return _notes_on(arena.plan for arena in self._known.arenas)
+
+    @cached_property
+    def reports(self) -> Sequence[tuple[str, MemoryReport]]:
+        """Return what the plan of each function's arena does with memory."""
+        return [(each.function, memory_report(each.problem, each.plan)) for each in self._known.arenas]
+
+    def report(self) -> bytes:
+        return write_nested_report(self.answer.peak, self.reports)
 
     def picture(self, sheet: Sheet) -> bytes:
         maps = [(each.function, memory_map(each.problem, each.plan, each.findings)) for each in self._known.arenas]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...facts.own_places import own_peaks
@@ -12,7 +12,7 @@ from ...model.plan import Choice, Frontier
 from ...model.problem import BufferId, Problem
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents
-from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, REPORT_FORMAT
+from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, NESTED_REPORT_FORMAT, REPORT_FORMAT
 from ..json.lines import document
 from ..text.lines import table
 from .frontier import point_fields
@@ -51,12 +51,28 @@ def write_frontier_report(found: Frontier, reports: Sequence[MemoryReport]) -> b
     return document(whole, listed=("points",))
 
 
+def write_nested_report(peak: int | None, reports: Iterable[tuple[str, MemoryReport]]) -> bytes:
+    """Return a report of each function's arena as JSON, one arena per line. `peak` is what all need together."""
+    arenas = [{"function": function, "report": report_fields(report)} for function, report in reports]
+    return document({"format": NESTED_REPORT_FORMAT, "peak": peak, "arenas": arenas}, listed=("arenas",))
+
+
+def write_nested_report_csv(reports: Iterable[tuple[str, MemoryReport]], naming: Callable[[str], str] = str) -> bytes:
+    """Return the rows of each function's arena, one arena after the other."""
+    rows = [{"function": naming(function), **row} for function, report in reports for row in _rows(report, naming)]
+    return table(("function", *COLUMNS), rows).encode("utf-8", "surrogatepass")
+
+
 def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -> bytes:
     """Return one row for each memory, and a last one of scope `all` for what is in use at once over all of them.
 
     `buffers` is a JSON list: for a memory, those that would have to shrink for its peak to fall; for all, those in use at the step. `naming`
     determines what replaces names; terminals must not get them unchanged.
     """
+    return table(COLUMNS, _rows(report, naming)).encode("utf-8", "surrogatepass")
+
+
+def _rows(report: MemoryReport, naming: Callable[[str], str]) -> list[dict[str, Any]]:
     rows = list[dict[str, Any]]()
     for pool in report.pools:
         fields = _pool(pool)
@@ -77,7 +93,7 @@ def write_report_csv(report: MemoryReport, naming: Callable[[str], str] = str) -
             "step": report.live.step,
             "buffers": naming(_listed([buffer.id for buffer in report.live.buffers])),
         }
-    return table(COLUMNS, [*rows, total]).encode("utf-8", "surrogatepass")
+    return [*rows, total]
 
 
 def _pool(pool: PoolReport) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 
 import typer
 
-from planner.formats.answers.opened import Opened, OpenedFrontier, OpenedPlan, OpenedSharing
+from planner.formats.answers.opened import Opened, OpenedFrontier, OpenedNested, OpenedPlan, OpenedSharing
 from planner.formats.tables.answers import answer_kind
 from planner.model.plan import Plan
 from planner.model.problem import Problem, measures_bytes
@@ -87,6 +87,10 @@ def run(
 def _require_view(opened: Opened, shown: View) -> None:
     if isinstance(opened, OpenedSharing) and shown is View.CADENCE:
         raise typer.BadParameter("its two tables are for plans with offsets, not for a sharing", param_hint="--report")
+    if isinstance(opened, OpenedNested) and shown is View.CADENCE:
+        raise typer.BadParameter(
+            "its two tables are for one plan, not for the arenas of functions", param_hint="--report"
+        )
     if isinstance(opened, OpenedFrontier) and shown in (View.CADENCE, View.CSV):
         text = "of a frontier there are its points on a terminal and JSON; of each point, by its own file, everything"
         raise typer.BadParameter(text, param_hint="--csv" if shown is View.CSV else "--report")
@@ -99,6 +103,8 @@ def _show(opened: Opened, shown: View) -> None:
         show(problem, opened.plan, shown)
     elif isinstance(opened, OpenedSharing) and shown is not View.JSON:
         _show_sharing(problem, opened.sharing, shown)
+    elif isinstance(opened, OpenedNested) and shown is not View.JSON:
+        _show_nested(opened, shown)
     elif isinstance(opened, OpenedFrontier) and shown is not View.JSON:
         from ...terminal.tables.frontier import print_frontier
 
@@ -143,6 +149,18 @@ def _show_sharing(problem: Problem, sharing: Sharing, shown: View) -> None:
         from ...terminal.tables.sharing_report import print_sharing_report
 
         print_sharing_report(report, console_on())
+
+
+def _show_nested(opened: OpenedNested, shown: View) -> None:
+    if shown is View.CSV:
+        from planner.formats.answers.write_report import write_nested_report_csv
+
+        _print_csv(partial(write_nested_report_csv, opened.reports))
+        return
+    from ...terminal.tables.consoles import console_on
+    from ...terminal.tables.report import print_nested
+
+    print_nested(opened.answer.peak, opened.reports, console_on())
 
 
 def _print_csv(write: Callable[[Callable[[str], str]], bytes]) -> None:

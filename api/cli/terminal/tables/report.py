@@ -65,6 +65,16 @@ def print_full(report: MemoryReport, console: Console, terms: Iterable[Text] = (
         console.print(cause_line(pool, quoting=quoting, are_above=_are_above(report, pool, console)))
 
 
+def print_nested(peak: int | None, reports: Sequence[tuple[str, MemoryReport]], console: Console) -> None:
+    """The arena of each function, one below the other, under what all need together."""
+    if peak is not None:
+        console.print(Text.assemble("all arenas  ", Text(both(peak), style="bold")))
+    for function, report in reports:
+        console.print()
+        console.print(Text.assemble("function ", plain(function[:LONGEST_NAME])))
+        print_full(report, console)
+
+
 def _are_above(report: MemoryReport, pool: PoolReport, console: Console) -> bool:
     """True if the table of what is in use shows the very buffers that would have to shrink."""
     live = report.live

@@ -207,3 +207,22 @@ def test_a_frontier_s_report_has_all_points(tmp_path: Path) -> None:
     wrong = run("report", str(problem), str(frontier))
     assert wrong.returncode == 1
     assert b"is no frontier of this problem" in wrong.stderr
+
+
+def test_nested_arenas_have_a_report_each(tmp_path: Path) -> None:
+    loop, made = str(Path(__file__).resolve().parents[5] / "examples" / "loop.json"), tmp_path / "nested.json"
+    assert run("plan", loop, "--arenas", "nested", "-o", str(made)).returncode == 0
+    plans = json.loads(made.read_text())
+    report = json.loads(run("report", loop, str(made), "--json").stdout)
+    assert (report["format"], report["peak"]) == ("memplan-nested-report/1", plans["peak"])
+    peaks = [(each["function"], each["plan"]["peak"]) for each in plans["arenas"]]
+    assert [(each["function"], each["report"]["peak"]) for each in report["arenas"]] == peaks
+    rows = [*csv.DictReader(io.StringIO(run("report", loop, str(made), "--csv").stdout.decode()))]
+    assert [(row["function"], int(row["peak"])) for row in rows if row["scope"] == "all"] == peaks
+    shown = run("report", loop, str(made), "--report", "full").stdout.decode()
+    assert [line for line in shown.splitlines() if line.startswith("function ")] == ["function block", "function main"]
+    cadence = run("report", loop, str(made), "--report", "cadence")
+    assert (cadence.returncode, b"not for the arenas of functions" in cadence.stderr) == (2, True)
+    plans["arenas"][0]["plan"]["placements"][0]["offset"] += 1
+    made.write_text(json.dumps(plans))
+    assert run("report", loop, str(made)).returncode == 1
