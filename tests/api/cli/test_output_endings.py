@@ -54,6 +54,15 @@ def test_every_command_that_writes_one_file_is_tested() -> None:
     assert found == {*WITH_OUT}
 
 
+def test_a_made_up_problem_is_not_written_as_a_program(tmp_path: Path, capfdbinary: Captured) -> None:
+    out = tmp_path / "x.Graph.json"
+    assert invoke(["generate", "random", "-n", "9", "-o", str(out)]) == 2
+    assert (
+        b"ends as programs do, and what is made up is a problem: give it another ending" in capfdbinary.readouterr()[1]
+    )
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(("name", "start"), [("x.csv", b"id,"), ("x.JSON", b"{"), ("x", b"{"), ("x.npz", b"PK")])
 def test_a_made_up_problem_is_written_in_the_format_of_the_ending(name: str, start: bytes, tmp_path: Path) -> None:
     out = tmp_path / name

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import typer
 
+from planner.checks.report import bad_input
 from planner.formats import write_shaped
-from planner.formats.tables.endings import of_ending
-from planner.formats.tables.problems import USUAL, written
+from planner.formats.tables.endings import of_ending, require_ending
+from planner.formats.tables.problems import USUAL, converted_to, written
 from planner.generate import Request
 from planner.generate.kinds import check_kind, generated
+from planner.model.errors import Code
 from planner.planning.options.capacity import quoted
 from planner.planning.shapes import ShapedProblem
 
@@ -31,7 +33,11 @@ def run(kind: str, request: Request, out: str) -> None:
     """Make it and write it."""
     with refusing(None, as_json=False):
         formats = written()
-        row = of_ending(out, formats.values(), formats[USUAL])
+        require_ending(out, [ending for each in formats.values() for ending in each.endings])
+        row = of_ending(out, converted_to().values(), formats[USUAL])
+        if row.name not in formats:
+            text = f"{quoted(out)} ends as programs do, and what is made up is a problem: give it another ending, such as .json"
+            raise bad_input(Code.INVALID_OPTION, (), text)
         output = OutputFile(out)
         if out != STANDARD_OUTPUT:
             output.check()
