@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from planner.model.errors import MAX_FINDINGS, BadInput, Code, Finding, PlannerError
+from planner.model.errors import MAX_FINDINGS, BadAnswer, BadInput, Code, Finding, PlannerError
 
 from ..exit_codes import ExitCode
 from .standard_output import escaped
@@ -128,7 +128,8 @@ def kept(document: Callable[[], bytes], output: OutputFile | None) -> Iterator[N
         text = f"what was found is not lost: it is in {file} as JSON, of which `memplan write` makes other files"
         reasons = error.findings[: MAX_FINDINGS - 1]
         more = error.more + len(error.findings) - len(reasons)
-        raise BadInput(*reasons, Finding(Code.UNWRITABLE, "", text), more=more) from error
+        kind = BadAnswer if isinstance(error, BadAnswer) else BadInput
+        raise kind(*reasons, Finding(Code.UNWRITABLE, "", text), more=more) from error
 
 
 def _keep(document: bytes, output: OutputFile | None) -> str | None:

@@ -63,6 +63,10 @@ class PlanFormat(NamedTuple):
             from ...reporting.report import require_names
 
             require_names(problem, plan)
+        if self.read_as is not None:
+            from ..documents import Source
+
+            self.require_source(Source(source))
         if self.ids_are_texts:
             require_ids_as_texts(problem, [placement.id for placement in plan.placements])
         written: bytes = found(self.writer)(problem, plan, source, **self.arguments)

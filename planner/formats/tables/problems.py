@@ -355,8 +355,10 @@ def require_content(name: str, source: Source, why: str) -> None:
     """Raise BadInput, which says why, unless the content is in the format of that name."""
     other = of_content(source)
     if other is None or other.name != name:
-        this = "not of any format that memplan reads" if other is None else other.title
-        raise bad_input(Code.UNKNOWN_FORMAT, (), f"{why} {FORMATS[name].title} only, and this is {this}")
+        this = other.title if other is not None else "not of any format that memplan reads" if source.data else "empty"
+        raise bad_input(
+            Code.UNKNOWN_FORMAT, (), f"{why} {FORMATS[name].title} only, and this is {this}: give the model's file"
+        )
 
 
 def no_program(row: Format) -> BadInput:

@@ -183,7 +183,8 @@ class Work(NamedTuple, Generic[Answer]):
 
 def carry_out(request: Request, options: Options, work: Work[Answer]) -> ExitCode:
     """Read the file, make the answer, deliver it; return the exit code."""
-    with refusing(shown_name(request.file), as_json=request.as_json):
+    written = "the answer" if request.target in (None, STANDARD_OUTPUT) else request.target
+    with refusing(shown_name(request.file), as_json=request.as_json, answer=written):
         output = checked_output(request)
         given = read_input(request, work.format_of(request), options.time_limit)
         problem = given.problem

@@ -11,9 +11,12 @@ import pytest
 import planner
 from api.cli.invocation import invoke
 from planner import Buffer, Pool, Problem
+from planner.checks.report import bad_answer
+from planner.formats.firmware import headers
 from planner.formats.models.tflite.model import read_model
 from planner.formats.models.tflite.write import with_metadata
 from planner.formats.tables.plans import PLAN_FORMATS
+from planner.model.errors import Code
 from planner.model.problem import Alternative, VariantGroup, Variants
 from tests.planner.formats.firmware.test_firmware import MODEL
 
@@ -98,3 +101,17 @@ def test_of_programs_the_reason_comes_first(tmp_path: Path, capfd: pytest.Captur
     assert invoke(["plan", str(file), "-o", str(tmp_path / "x.h"), "--json"]) == 2
     codes = [error["code"] for error in json.loads(capfd.readouterr().out)["errors"]]
     assert codes == ["unsupported", "unwritable"]
+
+
+@pytest.mark.parametrize(("out", "named"), [("x.h", "x.h"), ("-", "the answer")])
+def test_what_a_plan_cannot_be_written_as_is_said_of_the_output(
+    out: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> bytes:
+        raise bad_answer(Code.UNSUPPORTED, ("placements",), "it has no addresses")
+
+    monkeypatch.setattr(headers, "c_header", refuse)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problem.json").write_bytes(planner.write_problem(PLAIN))
+    assert invoke(["plan", "problem.json", "--as", "c", "-o", out]) == 2
+    assert capfd.readouterr().err.splitlines()[0].startswith(f"error: {named}: /placements: it has no addresses")
