@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..facts.constants import spell_out_constants
 from ..facts.figures import figures
-from ..model.columns import BufferColumns, restricted
+from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
 from ..model.problem import Problem, has_one_peak
+from ..model.varied_columns import are_any_fixed
 from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
@@ -84,9 +85,7 @@ def _examine(problem: Problem) -> Report:
     check_totals(problem, groups, report)
     look(CHECKING)
     homes = check_pool_choice(problem, names, groups, report)
-    if homes is not None and (
-        groups.members or any(buffer.fixed is not None for _, buffer in restricted(problem.buffers))
-    ):
+    if homes is not None and (groups.are_any or are_any_fixed(problem.buffers)):
         from .fixed import check_fixed
 
         look(CHECKING)

@@ -7,11 +7,12 @@ from typing import cast
 
 import numpy as np
 
-from ..model.columns import NO_HINT, BufferColumns
+from ..model.columns import NO_HINT, BufferColumns, NumberColumns
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import Code
-from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem, has_one_peak
+from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem
 from ..model.texts import Texts
+from ..model.varied_columns import RARE, VariedColumns
 from .names import Names
 from .report import Place, Report, quoted
 from .values import check_allowed_pools, check_length, check_number, check_ranges
@@ -22,9 +23,12 @@ ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
 
 def check_buffers(problem: Problem, names: Names, report: Report) -> None:
     buffers = problem.buffers
-    if isinstance(buffers, BufferColumns) and are_in_range(buffers) and _are_different(buffers.ids):
-        if not has_one_peak(problem):  # otherwise nothing names them
-            names.buffers.update(zip(buffers.ids, range(len(buffers)), strict=True))
+    if isinstance(buffers, BufferColumns):
+        are_sound = are_in_range(buffers)
+    else:
+        are_sound = isinstance(buffers, VariedColumns) and _are_varied_in_range(buffers, names)
+    if are_sound and isinstance(buffers, NumberColumns) and _are_different(buffers.ids):
+        names.different = buffers.ids
         return
     for i, buffer in _not_checked_before(problem, names.buffers):
         _buffer_id(report, ("buffers", i, "id"), i, buffer.id, names.buffers)
@@ -84,17 +88,42 @@ def are_in_range(columns: BufferColumns) -> bool:
     """True if all numbers are in range, and all ids have an allowed type and length."""
     if not len(columns):
         return True
+    if columns.kinds is not None and max(len(kind or "") for kind in {*columns.kinds}) > MAX_TEXT:
+        return False
+    return _are_numbers_in_range(columns) and _are_ids(columns.ids)
+
+
+def _are_varied_in_range(columns: VariedColumns, names: Names) -> bool:
+    """True if the same holds, and the pools that buffers name exist."""
+    for saying in columns.used:
+        listed = () if saying.pools is None else saying.pools
+        if max(len(text or "") for text in (saying.kind, saying.device, saying.dtype)) > MAX_TEXT:
+            return False
+        if saying.pools == () or len({*listed}) < len(listed) or not names.pools.keys() >= {*listed}:
+            return False
+        if saying.home is not None and saying.home not in names.pools:
+            return False
+    for name, column in columns.rare.items():
+        if column.min(initial=0) < RARE[name] or column.max(initial=0) > MAX_ADDRESS:
+            return False
+    times = columns.further
+    if times.min(initial=0) < -MAX_TIME or times.max(initial=0) > MAX_TIME or (times[1::2] < times[::2]).any():
+        return False
+    return _are_numbers_in_range(columns) and _are_ids(columns.ids)
+
+
+def _are_numbers_in_range(columns: BufferColumns | VariedColumns) -> bool:
     if columns.size.min() < 0 or columns.alignment.min() < 1 or (columns.end < columns.start).any():
         return False
     if max(columns.size.max(), columns.alignment.max()) > MAX_ADDRESS:
         return False
     if columns.start.min() < -MAX_TIME or columns.end.max() > MAX_TIME:
         return False
-    if columns.hints is not None and not NO_HINT <= columns.hints.min() <= columns.hints.max() <= MAX_ADDRESS:
-        return False
-    if columns.kinds is not None and max(len(kind or "") for kind in {*columns.kinds}) > MAX_TEXT:
-        return False
-    ids = columns.ids
+    return columns.hints is None or bool(NO_HINT <= columns.hints.min() <= columns.hints.max() <= MAX_ADDRESS)
+
+
+def _are_ids(ids: Sequence[BufferId]) -> bool:
+    """True if all have an allowed type and length."""
     if isinstance(ids, range):
         return True
     kinds = {str} if isinstance(ids, Texts) else {*map(type, ids)}

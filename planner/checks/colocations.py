@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ..facts.colocation import Forest, forest_of
+from ..facts.colocation import Forest, forest_of, forest_of_columns
 from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
+from ..model.tie_columns import own_ties
 from .names import Names
 from .report import Report, quoted
 
 
-class Groups(NamedTuple):
-    """Buffers tied together by colocations, by index. Buffers without colocations are in no group."""
+class _Members(NamedTuple):
+    """Groups one by one."""
 
     root: dict[int, int]
     """The member that represents its group."""
@@ -27,11 +30,45 @@ class Groups(NamedTuple):
     members: dict[int, list[int]]
     """By root."""
 
+
+class Groups:
+    """Buffers tied together by colocations, by index. Buffers without colocations are in no group."""
+
+    def __init__(self, forest: Forest | None, each: Callable[[], _Members]) -> None:
+        self.forest = forest
+        """The same in arrays, of most."""
+        self._each = each
+        """Makes them one by one: most forests are looked at as a whole."""
+
+    @cached_property
+    def one_by_one(self) -> _Members:
+        return self._each()
+
+    @property
+    def root(self) -> dict[int, int]:
+        return self.one_by_one.root
+
+    @property
+    def shift(self) -> dict[int, int]:
+        return self.one_by_one.shift
+
+    @property
+    def link(self) -> dict[int, int]:
+        return self.one_by_one.link
+
+    @property
+    def members(self) -> dict[int, list[int]]:
+        return self.one_by_one.members
+
+    @property
+    def are_any(self) -> bool:
+        return self.forest is not None or bool(self.members)
+
     def together(self, i: int, j: int) -> bool:
         return i in self.root and self.root[i] == self.root.get(j)
 
 
-NO_GROUPS = Groups({}, {}, {}, {})
+NO_GROUPS = Groups(None, lambda: _Members({}, {}, {}, {}))
 
 
 def check_colocations(problem: Problem, names: Names, report: Report) -> Groups | None:
@@ -40,8 +77,13 @@ def check_colocations(problem: Problem, names: Names, report: Report) -> Groups 
     if not colocations:
         return NO_GROUPS
     before = report.found
-    forest = forest_of(names.buffers, colocations)
-    groups = _gathered(colocations, names, report) if forest is None else _of_forest(forest, colocations, names)
+    tied = own_ties(problem)
+    forest = forest_of(names.buffers, colocations) if tied is None else forest_of_columns(tied)
+    if forest is None:
+        found = _gathered(colocations, names, report)
+        groups = Groups(None, lambda: found)
+    else:
+        groups = Groups(forest, partial(_of_forest, forest, colocations, names))
     if report.found > before:
         return None
     for i, (a, b) in enumerate(problem.constraints.conflicts):
@@ -49,7 +91,7 @@ def check_colocations(problem: Problem, names: Names, report: Report) -> Groups 
     return groups
 
 
-def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names) -> Groups:
+def _of_forest(forest: Forest, colocations: Sequence[Colocation], names: Names) -> _Members:
     """Return the groups of a forest; the first member is the root."""
     members, begin = forest.members.tolist(), forest.begin.tolist()
     heads = forest.members[forest.begin[:-1]]
@@ -57,7 +99,7 @@ def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names
     link: dict[int, int] = {}
     for k, colocation in reversed([*enumerate(colocations)]):
         link[names.buffers[colocation.buffer]] = link[names.buffers[colocation.base]] = k
-    return Groups(
+    return _Members(
         dict(zip(members, root, strict=True)),
         dict(zip(members, forest.offsets.tolist(), strict=True)),
         link,
@@ -65,14 +107,14 @@ def _of_forest(forest: Forest, colocations: tuple[Colocation, ...], names: Names
     )
 
 
-def _gathered(colocations: tuple[Colocation, ...], names: Names, report: Report) -> Groups:
+def _gathered(colocations: Sequence[Colocation], names: Names, report: Report) -> _Members:
     """Return the groups of any colocations, and report their faults."""
     links = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
     _check_cycles(colocations, links, report)
     return _gather(colocations, links, report)
 
 
-def _check_cycles(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> None:
+def _check_cycles(colocations: Sequence[Colocation], links: list[tuple[int, int]], report: Report) -> None:
     """Report each cycle of buffers that are based on each other."""
     onward = _links_on_cycles(links)
     seen: set[int] = set()
@@ -111,14 +153,14 @@ def _links_on_cycles(links: list[tuple[int, int]]) -> dict[int, int]:
     return {i: min(bases) for i, (bases, _) in ends.items()}
 
 
-def _gather(colocations: tuple[Colocation, ...], links: list[tuple[int, int]], report: Report) -> Groups:
+def _gather(colocations: Sequence[Colocation], links: list[tuple[int, int]], report: Report) -> _Members:
     """Walk along the links from each buffer; different ways to a buffer must give the same distance."""
     near: dict[int, list[tuple[int, int, int]]] = {}
     for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
         if buffer != base:
             near.setdefault(base, []).append((buffer, colocations[k].offset, k))
             near.setdefault(buffer, []).append((base, -colocations[k].offset, k))
-    groups = Groups({}, {}, {}, {})
+    groups = _Members({}, {}, {}, {})
     reported: set[int] = set()
     for start in in_time(near, "checking"):
         if start in groups.root:

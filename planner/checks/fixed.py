@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from math import lcm
-from typing import NamedTuple
 
 from ..facts.colocation import Congruence
 from ..facts.intervals import first_meeting, merged, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
-from ..model.columns import alignments, restricted
+from ..model.columns import counted_alignments, restricted
 from ..model.deadline import tick
 from ..model.errors import Code
-from ..model.problem import Buffer, Pool, Problem
+from ..model.problem import MAX_ADDRESS, Buffer, Pool, Problem
+from ..model.varied_columns import VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names
 from .pairs import PairKeys
+from .pinned import Pinned, PinnedColumns
 from .pool_choice import Homes
 from .report import Place, Report, quoted
 
@@ -30,19 +31,17 @@ MAX_RULES = 64
 """The most different alignments examined in one group once their common multiple exceeds the address range."""
 
 
-class Pinned(NamedTuple):
-    """A buffer whose address is decided."""
-
-    pool: int
-    offset: int
-    by: int
-    """The buffer whose `fixed` decides it: itself, or one colocated with it."""
-
-
 def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, report: Report) -> None:
-    pinned = _pin(problem, names, groups, report)
-    reserved = [merged(pool.reserved) for pool in problem.pools]
-    for i, pin in pinned.items():
+    buffers, reserved = problem.buffers, [merged(pool.reserved) for pool in problem.pools]
+    pinned: Mapping[int, Pinned]
+    suspects: Iterable[int]
+    if isinstance(buffers, VariedColumns) and not (groups.are_any and are_any_fixed(buffers)):
+        pinned = PinnedColumns(buffers, names)
+        suspects = pinned.misplaced(problem)
+    else:
+        pinned = suspects = _pin(problem, names, groups, report)
+    for i in suspects:
+        pin = pinned[i]
         buffer, pool = problem.buffers[i], problem.pools[pin.pool]
         for text in _objections(buffer, pool, pin.offset, reserved[pin.pool]):
             reason = "" if pin.by == i else f" (it follows {quoted(problem.buffers[pin.by].id)}, which is fixed)"
@@ -50,7 +49,7 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
             report.add(Code.CONTRADICTION, ("buffers", pin.by, "fixed", "offset"), whole)
     _check_overlaps(problem, names, groups, pinned, report)
     is_any_offset_right = all(pool.alignment == 1 for pool in problem.pools)
-    if is_any_offset_right and {*alignments(problem.buffers)} <= {1}:
+    if (is_any_offset_right and {*counted_alignments(buffers)} <= {1}) or _are_all_aligned(problem, groups):
         return
     for root, members in groups.members.items():
         tick("checking")
@@ -58,6 +57,14 @@ def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, re
             continue
         if root not in pinned:
             _check_alignments(problem, groups, members, homes.choices(members), report)
+
+
+def _are_all_aligned(problem: Problem, groups: Groups) -> bool:
+    """True if the members of each group lie at multiples of all alignments from its lowest one, and so are aligned where that is."""
+    whole = lcm(*{pool.alignment for pool in problem.pools}, *counted_alignments(problem.buffers))
+    if groups.forest is None or whole > MAX_ADDRESS or any((pool.base or 0) % whole for pool in problem.pools):
+        return False
+    return not (groups.forest.offsets % whole).any()
 
 
 def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:
@@ -105,7 +112,9 @@ def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: tuple[tuple[i
     return texts
 
 
-def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned], report: Report) -> None:
+def _check_overlaps(
+    problem: Problem, names: Names, groups: Groups, pinned: Mapping[int, Pinned], report: Report
+) -> None:
     """Report decided addresses that overlap although the buffers conflict, each pair once."""
     if len(pinned) < 2:
         return
@@ -126,7 +135,7 @@ def _check_overlaps(problem: Problem, names: Names, groups: Groups, pinned: dict
 
 
 def _in_conflict(
-    problem: Problem, names: Names, groups: Groups, pinned: dict[int, Pinned]
+    problem: Problem, names: Names, groups: Groups, pinned: Mapping[int, Pinned]
 ) -> Iterator[tuple[int, int, Place, str]]:
     """Yield the listed conflicts of buffers that share decided addresses."""
     for k, (a, b) in enumerate(problem.constraints.conflicts):
@@ -136,16 +145,11 @@ def _in_conflict(
 
 
 def _live_together(
-    problem: Problem, keys: PairKeys, groups: Groups, pinned: dict[int, Pinned]
+    problem: Problem, keys: PairKeys, groups: Groups, pinned: Mapping[int, Pinned]
 ) -> Iterator[tuple[int, int, Place, str]]:
     """Yield buffers that share decided addresses at some time, and are not excluded."""
-    pieces: dict[int, list[Piece]] = {}
-    for i, pin in pinned.items():
-        buffer = problem.buffers[i]
-        if buffer.size and buffer.live:
-            high = pin.offset + buffer.size
-            pieces.setdefault(pin.pool, []).extend((pin.offset, high, s, e, i) for s, e in merged(buffer.live))
-    crowded = [those for rows in pieces.values() if not all_apart(those := Pieces.of(rows))]
+    every = pinned.pieces() if isinstance(pinned, PinnedColumns) else _pieces(problem, pinned)
+    crowded = [those for those in every if not all_apart(those)]
     exclusions = {keys.of(a, b) for a, b in problem.constraints.exclusions} if crowded else set()
     for those in crowded:
         for i, j in islice(meetings(those), MAX_MEETINGS):
@@ -153,7 +157,18 @@ def _live_together(
                 yield i, j, ("buffers", pinned[max(i, j)].by, "fixed"), "are needed at the same time"
 
 
-def _share(problem: Problem, pinned: dict[int, Pinned], i: int, j: int) -> bool:
+def _pieces(problem: Problem, pinned: Mapping[int, Pinned]) -> Iterator[Pieces]:
+    """Return, for each pool, the addresses that its buffers take, and when."""
+    pieces: dict[int, list[Piece]] = {}
+    for i, pin in pinned.items():
+        buffer = problem.buffers[i]
+        if buffer.size and buffer.live:
+            high = pin.offset + buffer.size
+            pieces.setdefault(pin.pool, []).extend((pin.offset, high, s, e, i) for s, e in merged(buffer.live))
+    return map(Pieces.of, pieces.values())
+
+
+def _share(problem: Problem, pinned: Mapping[int, Pinned], i: int, j: int) -> bool:
     if pinned[i].pool != pinned[j].pool:
         return False
     first, second = pinned[i].offset, pinned[j].offset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..facts.costs import WEIGHS_ACCESS
-from ..model.columns import BufferColumns
+from ..model.columns import NumberColumns
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns
 from ..model.problem import Problem
@@ -41,7 +41,7 @@ def check_speeds(problem: Problem, report: Report) -> None:
 
 def check_constants(problem: Problem, names: Names, report: Report) -> None:
     """Check that only constants have data of their size, and that constants and all other buffers have pools to go to."""
-    for i, buffer in enumerate(() if isinstance(problem.buffers, BufferColumns) else problem.buffers):
+    for i, buffer in enumerate(() if isinstance(problem.buffers, NumberColumns) else problem.buffers):
         if buffer.data is None:
             continue
         if not is_constant(buffer):

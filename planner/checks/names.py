@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 
 from solvers.model.instance import Term
@@ -12,6 +14,7 @@ from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
 from ..model.pool_columns import names_of
 from ..model.problem import MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
+from ..model.tie_columns import own_ties
 from .report import Place, Report, quoted
 from .values import check_length, check_number, check_numbers
 
@@ -20,10 +23,17 @@ class Names:
     """The position of each buffer and pool in its list."""
 
     def __init__(self, problem: Problem) -> None:
-        self.buffers: dict[BufferId, int] = {}
+        self.different: Sequence[BufferId] = ()
+        """The ids of the buffers, once they are known to be different."""
+        self.count = len(problem.buffers)
         self.pools: dict[str, int] = {}
         for i, name in enumerate(names_of(problem.pools)):
             self.pools.setdefault(name, i)
+
+    @cached_property
+    def buffers(self) -> dict[BufferId, int]:
+        """Return the position of each buffer; few problems name their buffers."""
+        return {id_: i for i, id_ in enumerate(self.different)}
 
 
 def check_heading(problem: Problem, report: Report) -> None:
@@ -68,7 +78,9 @@ def check_mentions(problem: Problem, names: Names, report: Report) -> None:
         if id_ not in names.buffers or isinstance(id_, bool):
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
     constraints = problem.constraints
-    check_numbers(report, ("constraints", "colocations"), "offset", [each.offset for each in constraints.colocations])
+    tied = own_ties(problem)
+    offsets = [each.offset for each in constraints.colocations] if tied is None else tied.offset.tolist()
+    check_numbers(report, ("constraints", "colocations"), "offset", offsets)
     check_numbers(
         report, ("constraints", "reuse_penalties"), "cost", [each.cost for each in constraints.reuse_penalties]
     )
@@ -89,9 +101,12 @@ def check_terms(problem: Problem, report: Report) -> None:
 
 def _are_all_known(problem: Problem, names: Names) -> bool:
     """True if everything named in constraints and objective exists; faster than finding what does not."""
-    constraints, known = problem.constraints, names.buffers.keys()
+    constraints = problem.constraints
+    if names.different and own_ties(problem) is not None:
+        constraints = replace(constraints, colocations=())
     if constraints == NO_CONSTRAINTS and not problem.was:
         return True
+    known = names.buffers.keys()
     lists: Iterator[Iterable[BufferId]] = chain(
         *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
         ((each.buffer for each in constraints.colocations), (each.base for each in constraints.colocations)),

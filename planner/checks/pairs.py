@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.columns import ids
 from ..model.errors import Code
 from ..model.problem import BufferId, Constraints, Pair, Problem
+from ..model.tie_columns import own_ties
 from .names import Names
 from .report import Place, Report, quoted
 
@@ -44,11 +45,11 @@ class PairKeys:
     """A number for each unordered pair of buffers."""
 
     def __init__(self, names: Names) -> None:
-        self._index = names.buffers
-        self._count = len(names.buffers)
+        self._names = names
+        self._count = names.count
 
     def of(self, a: BufferId, b: BufferId) -> int:
-        return self.of_indices(self._index[a], self._index[b])
+        return self.of_indices(self._names.buffers[a], self._names.buffers[b])
 
     def of_indices(self, i: int, j: int) -> int:
         return i * self._count + j if i < j else j * self._count + i
@@ -59,8 +60,10 @@ def _all_pairs(problem: Problem) -> Iterator[tuple[Place, BufferId, BufferId]]:
     for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
         for i, (a, b) in enumerate(pairs):
             yield ("constraints", kind, i), a, b
-    for i, colocation in enumerate(constraints.colocations):
-        yield ("constraints", "colocations", i), colocation.buffer, colocation.base
+    tied = own_ties(problem)
+    if tied is None or (tied.buffer == tied.base).any():
+        for i, colocation in enumerate(constraints.colocations):
+            yield ("constraints", "colocations", i), colocation.buffer, colocation.base
     for i, penalty in enumerate(constraints.reuse_penalties):
         yield ("constraints", "reuse_penalties", i), penalty.first, penalty.second
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ..model.columns import restricted
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
-from ..model.problem import Problem
+from ..model.problem import Buffer, Problem
+from ..model.varied_columns import VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names
 from .report import Place, Report, quoted
@@ -85,16 +86,20 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     """Return the decided pools, or None if the constraints contradict themselves."""
     before = report.found
     classes = Classes()
+    buffers, constraints = problem.buffers, problem.constraints
+    are_tied = groups.are_any or bool(constraints.same_pool)
+    if not constraints.different_pool and not (are_tied and are_any_fixed(buffers)) and _may_all_be_there(buffers):
+        return Homes(problem, names, classes)
     for members in groups.members.values():
         for i in members[1:]:
             tick(CHECKING)
             classes.join(members[0], i)
-    for ids in problem.constraints.same_pool:
+    for ids in constraints.same_pool:
         for id_ in in_time(ids[1:], CHECKING):
             classes.join(names.buffers[ids[0]], names.buffers[id_])
     homes = Homes(problem, names, classes)
     look(CHECKING)
-    for i, buffer in restricted(problem.buffers):
+    for i, buffer in restricted(buffers):
         if buffer.fixed is not None:
             _claim(problem, homes, i, names.pools[buffer.fixed.pool], report)
     for i in in_time(classes.involved(), CHECKING) if homes.are_decided else ():
@@ -103,6 +108,16 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     if homes.are_decided or classes.are_any:  # earlier checks made sure that no name appears twice
         _check_different(problem, names, homes, report)
     return None if report.found > before else homes
+
+
+def _may_all_be_there(buffers: Sequence[Buffer]) -> bool:
+    """True if each buffer that is fixed in a memory may use it."""
+    said = (
+        ((each.pools, each.home) for each in buffers.used)
+        if isinstance(buffers, VariedColumns)
+        else ((each.pools, None if each.fixed is None else each.fixed.pool) for _, each in restricted(buffers))
+    )
+    return all(pools is None or home is None or home in pools for pools, home in said)
 
 
 def _claim(problem: Problem, homes: Homes, i: int, pool: int, report: Report) -> None:

@@ -17,6 +17,7 @@ from ..model.errors import Code
 from ..model.pool_columns import PoolColumns, ranks_of
 from ..model.pool_columns import alignments_of as alignments_of_pools
 from ..model.problem import MAX_ADDRESS, Problem
+from ..model.varied_columns import VariedColumns
 from .colocations import Groups
 from .report import Report
 
@@ -40,12 +41,15 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
 
 def _floor(problem: Problem) -> int:
     """Return the highest end that the problem itself names."""
-    known = problem.facts.figures
-    ends = [
-        buffer.fixed.offset + buffer.size
-        for _, buffer in (() if known is not None and known.is_plain else restricted(problem.buffers))
-        if buffer.fixed is not None and buffer.fixed.offset is not None
-    ]
+    known, buffers = problem.facts.figures, problem.buffers
+    if isinstance(buffers, VariedColumns):
+        ends = [buffers.end_of_fixed]
+    else:
+        ends = [
+            buffer.fixed.offset + buffer.size
+            for _, buffer in (() if known is not None and known.is_plain else restricted(buffers))
+            if buffer.fixed is not None and buffer.fixed.offset is not None
+        ]
     if weighs_moves(problem):
         sizes = dict(zip(ids(problem.buffers), sizes_of(problem.buffers), strict=True))
         ends.extend(was.offset + sizes[was.buffer] for was in problem.was)
@@ -108,8 +112,12 @@ def _check_costs(problem: Problem, together: int, peaks: int, report: Report) ->
 
 def _heights(problem: Problem, groups: Groups) -> int:
     """Return the sum of the groups' heights, from lowest to highest address."""
-    if not groups.members:
+    if not groups.are_any:
         return 0
+    if groups.forest is not None:
+        tied, offset, first = groups.forest
+        top = exact_array(sizes_of(problem.buffers))[tied] + offset  # whose lowest member is at 0
+        return sum(np.maximum.reduceat(top, first[:-1]).tolist())
     members = [*chain.from_iterable(groups.members.values())]
     size, shift = sizes_of(problem.buffers), [groups.shift[i] for i in members]
     top = exact_array([above + size[i] for above, i in zip(shift, members, strict=True)])

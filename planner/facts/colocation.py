@@ -13,6 +13,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Ints
 
 from ..model.problem import BufferId, Colocation, Pool, Problem
+from ..model.tie_columns import TieColumns
 
 FOREST = 256
 """With this many colocations or more, they are processed in arrays."""
@@ -82,18 +83,32 @@ def forest_of(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) 
     count = len(colocations)
     child = np.fromiter((index[tie.buffer] for tie in colocations), np.int64, count)
     base = np.fromiter((index[tie.base] for tie in colocations), np.int64, count)
+    return _forest(len(index), child, base, np.fromiter((each.offset for each in colocations), np.int64, count))
+
+
+def forest_of_columns(ties: TieColumns) -> Forest | None:
+    """Return the forest; None if the colocations are no forest."""
+    most = int(ties.offset.max(initial=0))
+    if most * len(ties) >= ADDRESS_LIMIT and sum(ties.offset.tolist()) >= ADDRESS_LIMIT:
+        return None
+    return _forest(len(ties.ids), ties.buffer, ties.base, ties.offset)
+
+
+def _forest(count: int, child: Ints, base: Ints, offset: Ints) -> Forest | None:
     if np.bincount(child).max() > 1:
         return None
-    parent, distance = np.arange(len(index)), np.zeros(len(index), dtype=np.int64)
+    parent, distance = np.arange(count), np.zeros(count, dtype=np.int64)
     parent[child] = base
-    distance[child] = np.fromiter((each.offset for each in colocations), np.int64, count)
-    is_root, up = parent == np.arange(len(index)), parent
-    for _ in range(len(index).bit_length() + 1):  # each pass doubles the distance to the root
+    distance[child] = offset
+    is_root, up = parent == np.arange(count), parent
+    for _ in range(count.bit_length() + 1):  # each pass doubles the distance to the root
+        if is_root[up].all():
+            break
         distance, up = distance + distance[up], up[up]
     if not is_root[up].all() or (child == base).any():
         return None
     members = np.unique(np.concatenate([child, base]))
-    first = np.full(len(index), len(index))
+    first = np.full(count, count)
     np.minimum.at(first, up[members], members)
     members = members[np.argsort(first[up[members]], kind="stable")]
     begin = np.flatnonzero(np.diff(up[members], prepend=-1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..model.problem import BufferId, Colocation, Constraints, Problem
@@ -31,7 +31,7 @@ def without(problem: Problem, ids: Iterable[BufferId]) -> Problem:
     return only(problem, (buffer.id for buffer in problem.buffers if buffer.id not in gone))
 
 
-def _rebased(problem: Problem, kept: set[BufferId]) -> tuple[Colocation, ...]:
+def _rebased(problem: Problem, kept: set[BufferId]) -> Sequence[Colocation]:
     """Return the colocations among the kept buffers; a member whose base is gone is tied to the lowest member left."""
     old = problem.constraints.colocations
     if all(tie.buffer in kept and tie.base in kept for tie in old):

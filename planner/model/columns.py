@@ -115,8 +115,18 @@ class KeptColumns(Columns[Row]):
         return iter(self.rows)
 
 
+class NumberColumns(Columns[Buffer]):
+    """Buffers whose ids, sizes and alignments are columns, whatever else they have."""
+
+    __slots__ = ()
+
+    ids: Sequence[BufferId]
+    size: Ints
+    alignment: Ints
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BufferColumns(Columns[Buffer]):
+class BufferColumns(NumberColumns):
     """Buffers with only a size, an alignment, one lifetime, a kind and a hint. The arrays never change."""
 
     ids: Sequence[BufferId]
@@ -189,31 +199,31 @@ class StepColumns(Columns[tuple[int, str]]):
 
 
 def ids(buffers: Sequence[Buffer]) -> Sequence[BufferId]:
-    return buffers.ids if isinstance(buffers, BufferColumns) else [buffer.id for buffer in buffers]
+    return buffers.ids if isinstance(buffers, NumberColumns) else [buffer.id for buffer in buffers]
 
 
 def sizes(buffers: Sequence[Buffer]) -> list[int]:
     """Return the size of each buffer."""
-    return buffers.size.tolist() if isinstance(buffers, BufferColumns) else [buffer.size for buffer in buffers]
+    return buffers.size.tolist() if isinstance(buffers, NumberColumns) else [buffer.size for buffer in buffers]
 
 
 def total_size(buffers: Sequence[Buffer]) -> int:
     """Return the sum of all sizes, however large, without a list of them."""
-    if not isinstance(buffers, BufferColumns):
+    if not isinstance(buffers, NumberColumns):
         return sum(buffer.size for buffer in buffers)
     return sum(sum(buffers.size[first : first + FEW].tolist()) for first in range(0, len(buffers), FEW))
 
 
 def counted_alignments(buffers: Sequence[Buffer]) -> dict[int, int]:
     """Return how many buffers have each alignment."""
-    if not isinstance(buffers, BufferColumns):
+    if not isinstance(buffers, NumberColumns):
         return Counter(buffer.alignment for buffer in buffers)
     found, counts = np.unique(buffers.alignment, return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
 def alignments(buffers: Sequence[Buffer]) -> list[int]:
-    return buffers.alignment.tolist() if isinstance(buffers, BufferColumns) else [each.alignment for each in buffers]
+    return buffers.alignment.tolist() if isinstance(buffers, NumberColumns) else [each.alignment for each in buffers]
 
 
 def hints(buffers: Sequence[Buffer]) -> Iterator[tuple[int, int]]:

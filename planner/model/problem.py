@@ -138,7 +138,7 @@ class Constraints:
     """Pairs that must not share addresses, whatever their lifetimes."""
     exclusions: tuple[Pair, ...] = ()
     """Pairs that never exist together, although their lifetimes overlap."""
-    colocations: tuple[Colocation, ...] = ()
+    colocations: Sequence[Colocation] = ()
     same_pool: tuple[tuple[BufferId, ...], ...] = ()
     different_pool: tuple[tuple[BufferId, ...], ...] = ()
     reuse_penalties: tuple[ReusePenalty, ...] = ()

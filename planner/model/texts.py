@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -23,6 +23,7 @@ WORD = 8
 """The bytes that are compared at once."""
 LONGEST = 32
 """Longer texts are compared one by one."""
+LARGEST = 1 << 63
 
 
 class Texts(Sequence[str]):
@@ -90,15 +91,15 @@ class Texts(Sequence[str]):
 
 
 class GatheredTexts:
-    """Ids as they are read. If one is no text, or has a newline, they are kept as they are."""
+    """Ids as they are read: texts, or numbers of 64 bits. If one is neither, has a newline, or some are texts and others not, they are kept as they are."""
 
     def __init__(self) -> None:
         self._whole, self._begins = bytearray(), array("q")
         self._packed = 0
         self._recent: list[BufferId] = []
         """Those that are not packed yet."""
-        self._kept: list[BufferId] | None = None
-        """All before these, if they cannot be packed."""
+        self._kept: array[int] | list[BufferId] | None = None
+        """All before these, if they cannot be packed into a text."""
 
     def __len__(self) -> int:
         return len(self._before()) + len(self._recent)
@@ -135,14 +136,21 @@ class GatheredTexts:
         return Texts(self._whole, self._begins, self._packed) if self._kept is None else self._kept
 
     def _pack(self) -> None:
-        if self._kept is None:
-            text = END.join(map(str, self._recent))
-            are_texts = {*map(type, self._recent)} == {str}
-            if are_texts and text.count(END) == len(self._recent) - 1:
+        kinds = {*map(type, self._recent)}
+        if self._kept is None and kinds == {str}:
+            text = END.join(cast(list[str], self._recent))
+            if text.count(END) == len(self._recent) - 1:
                 self.add_lines(f"{text}{END}".encode("utf-8", "surrogatepass"))
                 self._recent.clear()
-            elif self._recent:
-                self._kept = [*Texts(self._whole, self._begins, self._packed)]
-        if self._kept is not None:
-            self._kept += self._recent
-            self._recent.clear()
+        if not self._recent:
+            return
+        if self._kept is None:
+            self._kept = [*Texts(self._whole, self._begins, self._packed)] or array("q")
+        if isinstance(self._kept, array):
+            if kinds == {int} and all(-LARGEST <= number < LARGEST for number in cast(list[int], self._recent)):
+                self._kept.extend(cast(list[int], self._recent))
+                self._recent.clear()
+                return
+            self._kept = [*self._kept]
+        self._kept += self._recent
+        self._recent.clear()

@@ -16,6 +16,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from io import BytesIO, TextIOWrapper
 
+import numpy as np
+
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
@@ -36,9 +38,9 @@ from ...model.problem import (
     Pool,
     Problem,
 )
+from ...model.tie_columns import tie_columns
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import EMPTY, is_empty, undecodable
-from ..memories import in_one_memory
 from ..text.lines import header
 from .minimalloc_clocks import MARK, Clocks
 from .minimalloc_columns import DEFAULT, read_columns
@@ -95,7 +97,7 @@ def read(source: Source, *, inclusive: bool = False) -> tuple[Problem, tuple[str
     if is_empty(data):
         raise bad_input(Code.MISSING_FIELD, (), EMPTY)
     problem, is_pinned = _read_rows(data, base, inclusive=inclusive)
-    return sound_as_read(in_one_memory(problem)), (PINNED,) if is_pinned else ()
+    return sound_as_read(problem), (PINNED,) if is_pinned else ()
 
 
 def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) -> tuple[Problem, bool]:
@@ -117,9 +119,9 @@ def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) ->
     count = len(gathered)
     for part in reader.parts.rows():
         gathered.add(part)
-    buffers = gathered.all()
-    constraints = Constraints(conflicts, colocations=reader.windows(ids(buffers), count))
     pools = _pools([*reader.pools] or [DEFAULT], base)
+    buffers = gathered.all(pools)
+    constraints = Constraints(conflicts, colocations=reader.windows(ids(buffers), count))
     return Problem(buffers, pools, constraints, lifetimes=Lifetimes.HALF_OPEN), reader.is_pinned
 
 
@@ -203,10 +205,10 @@ class _Reader:
             kind=self._cell(cells, "kind").lower() or self._cell(cells, "label") or None,
         )
 
-    def windows(self, ids: Sequence[BufferId], count: int) -> tuple[Colocation, ...]:
+    def windows(self, ids: Sequence[BufferId], count: int) -> Sequence[Colocation]:
         """Return what ties the parts to their buffers. `ids` are those of so many rows, and then of the parts."""
-        places = enumerate(zip(self._wholes, self._offsets, strict=True), count)
-        return tuple(Colocation(ids[part], ids[whole], offset) for part, (whole, offset) in places)
+        wholes, offsets = (np.frombuffer(column, np.int64) for column in (self._wholes, self._offsets))
+        return tie_columns(ids, np.arange(count, count + len(wholes)), wholes, offsets)
 
     def _cell(self, cells: list[str], column: str) -> str:
         """Return the text in an optional column."""

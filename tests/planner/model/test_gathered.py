@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from array import array
 from dataclasses import replace
 
 import pytest
 
-from planner.model.columns import FEW, BufferColumns
+from planner.model.columns import FEW, BufferColumns, ids
 from planner.model.gathered import Gathered
 from planner.model.problem import Buffer, Fixed, Pool
+from planner.model.varied_columns import VariedColumns, are_any_fixed
 
 PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
 ODD = [
@@ -48,7 +51,7 @@ def test_very_many_plain_buffers_stay_columns() -> None:
     assert isinstance(gathered(PLAIN).all(), BufferColumns)
     named = [Buffer(each.id, each.size, live=each.live, pools=("one",)) for each in PLAIN]
     assert isinstance(gathered(named).all([Pool("one")]), BufferColumns)
-    assert not isinstance(gathered(named).all([Pool("one"), Pool("two")]), BufferColumns)
+    assert isinstance(gathered(named).all([Pool("one"), Pool("two")]), VariedColumns)
     assert gathered(named).all() == tuple(named)
 
 
@@ -59,7 +62,34 @@ def test_very_many_buffers_with_hints_and_kinds_stay_columns() -> None:
     assert isinstance(made, BufferColumns)
     assert made == tuple(buffers)
     constants = [replace(each, kind="constant") for each in buffers]
-    assert not isinstance(gathered(constants).all(), BufferColumns)
+    assert isinstance(gathered(constants).all(), VariedColumns)
+
+
+def test_very_many_buffers_that_say_more_stay_columns_and_are_made_once() -> None:
+    more = [each for each in ODD if each.id not in ("b", "f", "j", "k", "l", 7)]
+    more += [Buffer("o", 8, max_offset=0, accesses=3, device="gpu"), Buffer("p", 8, live=(), reads=1, dtype="int8")]
+    buffers = [*PLAIN, *more, *PLAIN[:9], *more[::-1]]
+    made = gathered(buffers).all()
+    assert isinstance(made, VariedColumns)
+    assert [made[i] for i in (len(PLAIN) + 3, -1)] == [buffers[len(PLAIN) + 3], buffers[-1]]
+    first = made[len(PLAIN)]
+    assert made == tuple(buffers)
+    assert made[len(PLAIN)] is first
+    assert made[5] is made[5]
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert are_any_fixed(made)
+    starts, ends, owners = (column.tolist() for column in made.lives())
+    lives = [(*span, i) for i, each in enumerate(buffers) for span in each.live or ()]
+    assert [*zip(starts, ends, owners, strict=True)] == lives
+
+
+def test_numbers_of_buffers_are_no_objects_while_they_fit_in_columns() -> None:
+    numbered = [replace(each, id=i) for i, each in enumerate(PLAIN)]
+    assert isinstance(ids(gathered(numbered).all()), array)
+    for others in ([Buffer("a", 1)], [Buffer(1 << 70, 1)]):
+        made = gathered([*numbered, *others, *numbered[:70]]).all()
+        assert not isinstance(ids(made), array)
+        assert made == (*numbered, *others, *numbered[:70])
 
 
 def test_some_may_name_the_only_memory_and_others_not() -> None:
