@@ -54,7 +54,7 @@ class PinnedColumns(Mapping[int, Pinned]):
         highest = columns.rare.get("max_offset")
         if highest is not None:
             found = (highest[self._which] != NOWHERE) & (self._offset > highest[self._which])
-        for p in np.unique(self._pool).tolist():
+        for p in _used(self._pool):
             at = np.flatnonzero(self._pool == p)
             which = self._which[at]
             found[at] |= _break_rules(problem.pools[p], self._offset[at], columns.size[which], columns.alignment[which])
@@ -67,7 +67,9 @@ class PinnedColumns(Mapping[int, Pinned]):
         start, end, owner = columns.lives()
         kept = (start < end) & (columns.size[owner] > 0)
         if len(which) < len(columns):
-            kept &= np.isin(owner, which)
+            is_pinned = np.zeros(len(columns), bool)
+            is_pinned[which] = True
+            kept &= is_pinned[owner]
         if not kept.all():
             start, end, owner = start[kept], end[kept], owner[kept]
         del kept
@@ -75,13 +77,19 @@ class PinnedColumns(Mapping[int, Pinned]):
         low = self._offset[at]
         high, pool = low + columns.size[owner], self._pool[at]
         del at
-        pools, first = np.unique(pool, return_index=True)
-        if len(pools) == 1:
+        used = _used(pool)
+        if len(used) == 1:
             yield Pieces(low, high, start, end, owner)
             return
-        for p in pools[np.argsort(first)].tolist():
+        for p in sorted(used, key=lambda p: int(np.argmax(pool == p))):  # in the order of the buffers
             its = pool == p
             yield Pieces(low[its], high[its], start[its], end[its], owner[its])
+
+
+def _used(numbers: Ints) -> list[int]:
+    """Return the different ones of these small numbers."""
+    found: list[int] = np.flatnonzero(np.bincount(numbers)).tolist()
+    return found
 
 
 def _break_rules(pool: Pool, offset: Ints, size: Ints, alignment: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -97,9 +97,14 @@ class Gathered:
     def all(self, pools: Sequence[Pool] = ()) -> Sequence[Buffer]:
         """Return all of them; no more can be added. If these are all pools, buffers need not name the only one."""
         only = pools[0].name if len(pools) == 1 else None
+        columns = self.columns(only)
+        return tuple(self._rows(0, len(self), only)) if columns is None else columns
+
+    def columns(self, only: str | None = None) -> BufferColumns | VariedColumns | None:
+        """Return all of them in columns, without lists of memories that name the only one; None if they are few, or do not fit there. No more can be added."""
+        if len(self) + len(self._further) // 2 <= FEW or self._whole:
+            return None
         said = self._sayings_without(only)
-        if len(self) <= FEW or self._whole:
-            return tuple(self._rows(0, len(self), only))
         used = {said[i] for i in {*self._said}}
         size, alignment, start, end, hints = map(_column, self._numbers)
         ids = self._ids.all()

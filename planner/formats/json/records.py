@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from array import array
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from solvers.model.instance import Ints
 
-from ...model.columns import FEW, BufferColumns
+from ...model.columns import FEW, NO_HINT, BufferColumns
 from ...model.pool_columns import PoolColumns
-from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, Fixed, Interval, Pool
+from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, Pool
+from ...model.varied_columns import NEVER, NOWHERE, UNKNOWN, Saying, VariedColumns
 from .alike import Alike, Listed, Shape, Unusual, fields_of, find_list, place_of
 from .groups import TakenGroups, taken_groups
 
@@ -40,6 +41,7 @@ class Texts(NamedTuple):
     has_life: bool
 
 
+NONE = np.zeros(0, np.int64)
 NOTHING = Texts(None, None, False, True)
 
 
@@ -62,25 +64,23 @@ class More(NamedTuple):
             and max(map(len, written), default=0) <= MAX_TEXT
         )
 
-    def rows(self, columns: BufferColumns) -> tuple[Buffer, ...]:
-        which = self.which.tolist()
-        kinds = map([each.kind for each in self.texts].__getitem__, which)
-        pinned: Iterable[Fixed | None] = repeat(None)
-        if any(each.pool is not None for each in self.texts):
-            pinned = [
-                None if pool is None else Fixed(pool, offset if has_offset else None)
-                for (_, pool, has_offset, _), offset in zip(
-                    map(self.texts.__getitem__, which), self.offset.tolist(), strict=True
-                )
-            ]
-        spans = zip(columns.start.tolist(), columns.end.tolist(), strict=True)
-        live: list[tuple[Interval, ...] | None] = [((start, end),) if start != end else () for start, end in spans]
-        if not all(each.has_life for each in self.texts):
-            has_life = map([each.has_life for each in self.texts].__getitem__, which)
-            live = [span if has else None for span, has in zip(live, has_life, strict=True)]
-        sizes, alignments, none = columns.size.tolist(), columns.alignment.tolist(), repeat(None)
-        accesses = self.accesses.tolist()
-        return (*map(Buffer, columns.ids, sizes, alignments, live, none, pinned, none, none, kinds, accesses),)
+    def rows(self, columns: BufferColumns) -> Sequence[Buffer]:
+        """Return the buffers with these fields, as objects if they are few."""
+        has_offset = np.array([each.has_offset for each in self.texts])[self.which]
+        has_life = np.array([each.has_life for each in self.texts])[self.which]
+        start, end = columns.start, columns.end
+        for rows, (begin, stop) in ((start == end, NEVER), (~has_life, UNKNOWN)):
+            start, end = np.where(rows, begin, start), np.where(rows, stop, end)
+        rare = {"offset": np.where(has_offset, self.offset, NOWHERE)} if has_offset.any() else {}
+        if self.accesses.any():
+            rare["accesses"] = self.accesses
+        no_hints = np.broadcast_to(np.array(NO_HINT), start.shape)
+        said = self.which.astype(np.min_scalar_type(len(self.texts)))
+        sayings = tuple(Saying(kind=each.kind, home=each.pool) for each in self.texts)
+        varied = VariedColumns(
+            columns.ids, columns.size, columns.alignment, start, end, no_hints, said, sayings, rare, NONE, NONE
+        )
+        return varied if len(varied) > FEW else tuple(varied.made())
 
 
 class Taken(NamedTuple):
@@ -133,7 +133,7 @@ def _buffers(data: bytes, cut: list[Listed]) -> tuple[BufferColumns, More | None
     ids = alike.names.all()
     if not ids:
         counted = range(len(id_))
-        ids = counted if np.array_equal(id_, np.arange(len(id_))) else id_.tolist()
+        ids = counted if np.array_equal(id_, np.arange(len(id_))) else array("q", id_.tobytes())
     cut.append(where)
     columns = BufferColumns(ids, size, alignment, start, end)
     texts = [each for each in alike.texts if isinstance(each, Texts)]

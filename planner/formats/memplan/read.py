@@ -15,7 +15,6 @@ from ...checks import sound_as_read
 from ...checks.buffers import are_in_range
 from ...checks.pools import are_plain_pools
 from ...checks.report import Place, Report, quoted
-from ...facts.intervals import merged
 from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
@@ -28,8 +27,6 @@ from ...model.problem import (
     Colocation,
     Constraints,
     CostTerm,
-    Fixed,
-    Interval,
     Lifetimes,
     MoreLife,
     Pair,
@@ -45,8 +42,9 @@ from ...model.problem import (
 from ..documents import PROBLEM_FORMAT, Source, require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire
 from ..json.validate import validate
-from ..memories import SPEED_FIELDS, read_data, read_speed
+from ..memories import SPEED_FIELDS, read_speed
 from . import wire as w
+from .read_buffers import Written, in_order, read_buffers, read_lifetimes, say_lifetimes_missing
 
 if TYPE_CHECKING:
     from ...planning.shapes import ShapedProblem
@@ -88,7 +86,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
     name, span, reserved = (Part(TypeAdapter(each, config=STRICT_VALUES)) for each in (w.Name, w.Interval, w.Range))
     return {
         ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": reserved}),
-        ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}),
+        ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}, kept=Written),
         ("steps",): Part(TypeAdapter(w.StepWire)),
         ("constraints", "conflicts"): pair,
         ("constraints", "exclusions"): pair,
@@ -180,7 +178,7 @@ def _problem(document: ChoosingProblemWire) -> Problem:
     spelling = document.get("lifetimes")
     lifetimes = None if spelling is None else Lifetimes(spelling)
     problem = Problem(
-        buffers=_buffers(document["buffers"], lifetimes, ("buffers",), report),
+        buffers=read_buffers(document["buffers"], lifetimes, ("buffers",), report),
         pools=read_pools(document["pools"], report) if "pools" in document else (Pool("default"),),
         constraints=_constraints(document["constraints"]) if "constraints" in document else Constraints(),
         terms=_terms(document["objective"]) if "objective" in document else DEFAULT_TERMS,
@@ -195,7 +193,8 @@ def _problem(document: ChoosingProblemWire) -> Problem:
     )
     report.raise_if_any()
     look("reading")
-    return problem
+    buffers = problem.buffers
+    return replace(problem, buffers=buffers.kept()) if isinstance(buffers, BufferColumns) else problem
 
 
 def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
@@ -210,7 +209,7 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
             pool.get("size"),
             pool.get("alignment", 1),
             pool.get("base"),
-            _in_order(ranges, ("pools", i, "reserved"), report) if (ranges := pool.get("reserved")) else (),
+            in_order(ranges, ("pools", i, "reserved"), report) if (ranges := pool.get("reserved")) else (),
             pool.get("cost", 1),
             pool.get("rank", i),
             None if _SPEED.isdisjoint(pool) else read_speed(pool, ("pools", i), report),
@@ -218,73 +217,6 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
         )
         for i, pool in enumerate(in_time(pools, "reading", "pool"))
     )
-
-
-def _in_order(ranges: list[list[int]], place: Place, report: Report) -> tuple[Interval, ...]:
-    """Return half-open ranges, merged."""
-    for j, (start, end) in enumerate(ranges):
-        if end < start:
-            report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
-    return merged((start, end) for start, end in ranges)
-
-
-def _live(ranges: list[list[int]], lifetimes: Lifetimes | None, place: Place, report: Report) -> tuple[Interval, ...]:
-    """Return half-open intervals, whatever the file uses, merged."""
-    if lifetimes is not Lifetimes.INCLUSIVE:
-        return _in_order(ranges, place, report)
-    for j, (start, end) in enumerate(ranges):
-        if end < start:
-            text = f"the end {end} comes before the start {start}; an inclusive interval holds its end, so it is never empty"
-            report.add(Code.INTERVAL_REVERSED, (*place, j), text)
-        elif end == MAX_TIME:
-            report.add(Code.OUT_OF_RANGE, (*place, j, 1), "must be below 2^62, because the interval includes it")
-    return merged((start, end + 1) for start, end in ranges)
-
-
-def _buffers(
-    buffers: list[w.BufferWire], lifetimes: Lifetimes | None, place: Place, report: Report
-) -> tuple[Buffer, ...]:
-    made: list[Buffer] = []
-    extra = 0 if lifetimes is not Lifetimes.INCLUSIVE else 1
-    undefined = False
-    for i, buffer in enumerate(in_time(buffers, "reading", "buffer")):
-        ranges = buffer.get("live")
-        live: tuple[Interval, ...] | None = None
-        if ranges is not None:
-            undefined = undefined or lifetimes is None
-            if len(ranges) == 1 and ranges[0][0] < ranges[0][1] < MAX_TIME:
-                live = ((ranges[0][0], ranges[0][1] + extra),)
-            else:
-                live = _live(ranges, lifetimes, (*place, i, "live"), report)
-        pools = buffer.get("pools")
-        fixed = buffer.get("fixed")
-        made.append(
-            Buffer(
-                buffer["id"],
-                buffer["size"],
-                buffer.get("alignment", 1),
-                live,
-                None if pools is None else tuple(pools),
-                None if fixed is None else Fixed(fixed["pool"], fixed.get("offset")),
-                buffer.get("hint"),
-                buffer.get("max_offset"),
-                buffer.get("kind"),
-                buffer.get("accesses", 0),
-                buffer.get("device"),
-                buffer.get("dtype"),
-                buffer.get("reads", 0),
-                buffer.get("writes", 0),
-                read_data(buffer.get("data"), (*place, i, "data"), report),
-            )
-        )
-    if undefined:
-        _say_lifetimes_missing(report)
-    return tuple(made)
-
-
-def _say_lifetimes_missing(report: Report) -> None:
-    text = "say whether live intervals are 'half_open' (not needed at their end any more) or 'inclusive' (still needed then)"
-    report.add(Code.LIFETIMES_MISSING, ("lifetimes",), text)
 
 
 def _pairs(pairs: list[list[int | str]]) -> tuple[Pair, ...]:
@@ -334,12 +266,14 @@ def _alternative(
     more = []
     for k, each in enumerate(alternative.get("live", [])):
         if lifetimes is None:
-            _say_lifetimes_missing(report)
-        more.append(MoreLife(each["buffer"], _live(each["live"], lifetimes, (*place, "live", k, "live"), report)))
+            say_lifetimes_missing(report)
+        more.append(
+            MoreLife(each["buffer"], read_lifetimes(each["live"], lifetimes, (*place, "live", k, "live"), report))
+        )
     return Alternative(
         alternative["name"],
         tuple(priced.get(term.name, 0) for term in costs),
-        _buffers(alternative.get("buffers", []), lifetimes, (*place, "buffers"), report),
+        (*read_buffers(alternative.get("buffers", []), lifetimes, (*place, "buffers"), report),),
         _constraints(alternative["constraints"]) if "constraints" in alternative else NO_CONSTRAINTS,
         tuple(more),
     )
