@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from ..model.problem import BufferId
-
 
 @dataclass(slots=True)
 class Name:
@@ -35,7 +33,8 @@ class Storage:
     """The number of the buffer that was allocated."""
     generation: int
     """How often that buffer had been allocated before."""
-    names: dict[BufferId, Name] = field(default_factory=dict)
+    names: dict[int, Name] = field(default_factory=dict)
+    """By the numbers of their buffers."""
     open: int = 0
     """How many names stand for bytes of it now."""
 

@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ..checks.report import Place, Report, quoted
 from ..checks.values import check_allowed_pools
 from ..facts.intervals import merged
@@ -16,13 +18,16 @@ from .storage import Name, Storage
 
 MAX_NESTING = 1000
 """The most nested scopes and calls."""
+GONE = -1
+"""In place of a scope: a buffer is in none."""
+UNUSED = -1
+"""In place of a tick."""
 
 
 @dataclass(slots=True)
 class _Held:
-    """A name between its allocation and its end."""
+    """A name, between its beginning and its end, for bytes that have or had several."""
 
-    key: BufferId
     begun: int
     storage: Storage
     name: Name
@@ -37,7 +42,8 @@ class _Scope:
     closes: str
     """The event that ends it."""
     function: str | None
-    held: dict[BufferId, _Held] = field(default_factory=dict)
+    begun: array[int] = field(default_factory=lambda: array("q"))
+    """The numbers of the buffers that began in it, some of them perhaps several times; not kept of what ends with the run."""
 
 
 class Trace:
@@ -63,8 +69,14 @@ class Trace:
         self._more: dict[int, list[Interval]] = {}
         """Further lifetimes, of buffers that were allocated again."""
         self._bases: dict[BufferId, tuple[BufferId, int]] = {}
-        self._generations = array("q")
+        self._generations = array("i")
         """How often each buffer has been allocated."""
+        self._home = array("i")
+        """The number of the scope that each buffer is in now; GONE: none."""
+        self._since, self._until = array("q"), array("q")
+        """When each buffer that is there now, and alone has its bytes, was first and last used; when it was allocated, and UNUSED, if it was not."""
+        self._shared: dict[int, _Held] = {}
+        """Those that are there now, and have bytes that others have or had, too."""
         self._scopes = [_Scope((), "", None)]
 
     def alloc(
@@ -89,15 +101,15 @@ class Trace:
     ) -> None:
         """Give part of another buffer a further name."""
         self._tick += 1
-        held = self._find(base)
-        if held is None:
+        number = self._find(base)
+        if number is None:
             report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
             return
-        whole = held.name.size
+        whole = self._gathered.row(number).size
         if offset + size > whole:
             text = f"{quoted(id_)} ends at {offset + size}, beyond the {whole} bytes of {quoted(base)}"
             report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
-        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), held, offset, report)
+        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), number, offset, report)
 
     def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:
         """Record that something reads or writes them."""
@@ -105,9 +117,15 @@ class Trace:
         if name is not None:
             self._names[self._tick] = name
         for j, id_ in enumerate(ids):
-            held = self._find(id_)
-            if held is None:
+            number = self._find(id_)
+            if number is None:
                 report.add(Code.UNKNOWN_BUFFER, (*place, "ids", j), f"there is no buffer {quoted(id_)} here")
+                continue
+            held = self._shared.get(number)
+            if held is None:
+                if self._until[number] == UNUSED:
+                    self._since[number] = self._tick
+                self._until[number] = self._tick
                 continue
             storage = held.storage
             if self._generations[storage.root] != storage.generation:
@@ -120,11 +138,11 @@ class Trace:
     def free(self, place: Place, id_: BufferId, report: Report) -> None:
         """Free the buffer."""
         self._tick += 1
-        for scope in reversed(self._scopes):
-            if id_ in scope.held:
-                self._end(scope.held.pop(id_))
-                return
-        report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
+        number = self._find(id_)
+        if number is None:
+            report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
+        else:
+            self._end(number)
 
     def begin(self, place: Place, name: str | None, report: Report) -> None:
         """Begin a scope; what is allocated in it ends with it."""
@@ -156,8 +174,10 @@ class Trace:
             text = f"{quoted(event)} ends nothing here: {open_[self._scopes[-1].closes]}"
             report.add(Code.CONTRADICTION, (*place, "event"), text)
             return
-        for held in self._scopes.pop().held.values():
-            self._end(held)
+        ended = self._scopes.pop()
+        for number in ended.begun:
+            if self._home[number] == len(self._scopes):
+                self._end(number)
 
     def close(self, report: Report) -> None:
         """End the run: everything still there ends."""
@@ -168,19 +188,18 @@ class Trace:
                 scope.place,
                 f"the scope or function that begins here is never ended by {quoted(scope.closes)}",
             )
-        for held in self._scopes[0].held.values():
-            self._end(held)
+        for number, home in enumerate(self._home):
+            if home == 0:
+                self._end(number)
 
     def problem(self, name: str | None) -> Problem:
         """Return the problem. It takes over what is known of the buffers."""
-        buffers = Gathered()
         self._number.clear()
-        for i, (buffer, first, last) in enumerate(zip(self._gathered.rows(), self._first, self._last, strict=True)):
-            live = () if first < 0 else merged([(first, last), *self._more.pop(i, ())])
-            buffers.add(replace(buffer, live=live))
+        self._home, self._since, self._until = array("i"), array("q"), array("q")
+        buffers = self._buffers()
         colocations = tuple(Colocation(key, base, offset) for key, (base, offset) in self._bases.items())
         return Problem(
-            buffers.all(),
+            buffers,
             tuple(self._pools),
             Constraints(colocations=colocations),
             name=name,
@@ -188,33 +207,56 @@ class Trace:
             steps=tuple(self._names.items()),
         )
 
+    def _buffers(self) -> Sequence[Buffer]:
+        """Return the buffers with their lifetimes; those of the first allocation alone stay where they are."""
+        columns = None if self._more else self._gathered.columns()
+        if columns is not None:
+            first, last = np.frombuffer(self._first, np.int64), np.frombuffer(self._last, np.int64)
+            never = first < 0
+            return replace(columns, start=np.where(never, 0, first), end=np.where(never, 0, last))
+        buffers = Gathered()
+        for i, (buffer, start, end) in enumerate(zip(self._gathered.rows(), self._first, self._last, strict=True)):
+            live = () if start < 0 else merged([(start, end), *self._more.pop(i, ())])
+            buffers.add(replace(buffer, live=live))
+        return buffers.all()
+
     def _key(self, id_: BufferId) -> BufferId:
-        """Return the name of this function's buffer: 'f/a', with apostrophes if that is the name of another function's, or of no function's."""
+        """Return the name of this function's buffer, and remember whose it is."""
         function = self._scopes[-1].function
+        key = self._key_in(function, id_)
+        if function is not None:
+            self._inside[key] = (function, id_)
+        return key
+
+    def _key_in(self, function: str | None, id_: BufferId) -> BufferId:
+        """Return the name of a function's buffer: 'f/a', with apostrophes if that is the name of another function's, or of no function's."""
         if function is None:
             key, whose = id_, None
         else:
             key, whose = f"{function}/{id_}", (function, id_)
         while key in self._number and self._inside.get(key) != whose:
             key = f"{key}'"
-        if whose is not None:
-            self._inside[key] = whose
         return key
 
-    def _find(self, id_: BufferId) -> _Held | None:
-        for scope in reversed(self._scopes):
-            if id_ in scope.held:
-                return scope.held[id_]
+    def _find(self, id_: BufferId) -> int | None:
+        """Return the number of the buffer that has this name here; None if there is none."""
+        function: str | None = None
+        number: int | None = None
+        for home in range(len(self._scopes) - 1, -1, -1):
+            here = self._scopes[home].function
+            if home == len(self._scopes) - 1 or here != function:
+                function, number = here, self._number.get(self._key_in(here, id_))
+            if number is not None and self._home[number] == home:
+                return number
         return None
 
     def _hold(
-        self, place: Place, id_: BufferId, buffer: Buffer, within: _Held | None, offset: int, report: Report
+        self, place: Place, id_: BufferId, buffer: Buffer, within: int | None, offset: int, report: Report
     ) -> None:
         number = self._number.get(buffer.id)
         known = None if number is None else self._gathered.row(number)
-        here = self._scopes[-1].function
-        base = None if within is None else (within.key, offset)
-        if any(id_ in scope.held for scope in self._scopes if scope.function == here):
+        base = None if within is None else (self._gathered.row(within).id, offset)
+        if number is not None and self._home[number] != GONE:
             report.add(
                 Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first"
             )
@@ -229,27 +271,52 @@ class Trace:
         if number is None:
             number = self._number[buffer.id] = len(self._gathered)
             self._gathered.add(buffer)
-            for column in (self._first, self._last, self._generations):
-                column.append(-1)
+            for column in (self._first, self._last, self._since, self._until):
+                column.append(UNUSED)
+            self._generations.append(-1)
+            self._home.append(GONE)
         if base is not None:
             self._bases[buffer.id] = base
+        self._home[number] = len(self._scopes) - 1
+        if self._home[number]:
+            self._scopes[-1].begun.append(number)
         if within is None:
             self._generations[number] += 1
-            storage, begin = Storage(number, self._generations[number]), 0
-        else:
-            storage, begin = within.storage, within.name.begin + offset
-        name = storage.names.setdefault(buffer.id, Name(begin, buffer.size, number))
+            self._since[number], self._until[number] = self._tick, UNUSED
+            return
+        whole = self._shared.get(within) or self._share(within)
+        storage = whole.storage
+        name = storage.names.setdefault(number, Name(whole.name.begin + offset, buffer.size, number))
         storage.open += 1
-        self._scopes[-1].held[id_] = _Held(buffer.id, self._tick, storage, name)
+        self._shared[number] = _Held(self._tick, storage, name)
 
-    def _end(self, held: _Held) -> None:
+    def _share(self, number: int) -> _Held:
+        """Record what is known of a buffer that alone had its bytes, before they get another name."""
+        since, until = self._since[number], self._until[number]
+        name = Name(0, self._gathered.row(number).size, number)
+        if until != UNUSED:
+            name.use(since, until)
+        storage = Storage(number, self._generations[number], {number: name}, 1)
+        held = self._shared[number] = _Held(since, storage, name, until != UNUSED)
+        return held
+
+    def _end(self, number: int) -> None:
+        """End the name. What becomes of its bytes is known once they have none."""
+        self._home[number] = GONE
+        held = self._shared.pop(number, None)
+        if held is None:
+            since, until = self._since[number], self._until[number]
+            self._lived(number, since, max(since, self._tick - 1) if until == UNUSED else until)
+            return
         if not held.is_used:
             held.name.use(held.begun, max(held.begun, self._tick - 1))
         held.storage.open -= 1
-        if held.storage.open:
-            return
-        for number, first, last in held.storage.lives():
-            if self._first[number] < 0:
-                self._first[number], self._last[number] = first, last + 1
-            else:
-                self._more.setdefault(number, []).append((first, last + 1))
+        if not held.storage.open:
+            for each in held.storage.lives():
+                self._lived(*each)
+
+    def _lived(self, number: int, first: int, last: int) -> None:
+        if self._first[number] < 0:
+            self._first[number], self._last[number] = first, last + 1
+        else:
+            self._more.setdefault(number, []).append((first, last + 1))

@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, NO_HINT, Kept, KeptColumns, NumberColumns, restricted
+from .columns import FEW, NO_HINT, BufferColumns, Kept, KeptColumns, NumberColumns, restricted
 from .problem import Buffer, BufferId, Fixed, Interval
 
 NEVER, UNKNOWN = (0, 0), (1, 1)
@@ -119,6 +119,15 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
             end = np.concatenate([end, self.further[1::2]])[order]
             owner = owner[order]
         return start, end, owner
+
+
+def kinds_of(buffers: Sequence[Buffer]) -> set[str | None]:
+    """Return the kinds of the buffers."""
+    if isinstance(buffers, VariedColumns):
+        return {each.kind for each in buffers.used}
+    if isinstance(buffers, BufferColumns):
+        return {None} if buffers.kinds is None else {*buffers.kinds}
+    return {buffer.kind for buffer in buffers}
 
 
 def are_any_fixed(buffers: Sequence[Buffer]) -> bool:

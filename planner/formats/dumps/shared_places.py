@@ -16,6 +16,8 @@ from ...model.columns import BufferColumns, ids
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Interval, Pool
+from ...model.tie_columns import tie_columns
+from ...model.varied_columns import VariedColumns
 
 MOST_SHARED = 5_000_000
 """The most ranges of bytes that buffers may leave to others which are needed longer."""
@@ -51,7 +53,7 @@ def tied(
 
     `pairs`: numbers of buffers that stay as they lie to each other although they do not overlap at one time.
     """
-    found = tuple(_colocations(buffers, place, pairs))
+    found = _colocations(buffers, place, pairs)
     if found and isinstance(buffers, BufferColumns):
         buffers = buffers.kept()
     return buffers, Constraints(colocations=found)
@@ -87,18 +89,18 @@ class _Memory:
 
 def _colocations(
     buffers: Sequence[Buffer], place: Callable[[int], Place], pairs: Iterable[tuple[int, int]]
-) -> Iterator[Colocation]:
+) -> Sequence[Colocation]:
     """Return colocations that tie each buffer of such a group to its lowest. Raises BadInput.
 
     Hints are the file's places, and each buffer has one pool. Uses, one for each interval, come in the order of time. All that need a byte at one
     time are tied to each other, so that each new one only has to be tied to the one of them that is needed longest.
     """
     low, size, home, whose, start, end = _numbers(buffers)
-    base: dict[int, int] = {}
+    base = array("q", range(len(buffers)))
 
     def root(i: int) -> int:
-        while i in base:
-            base[i] = base.get(base[i], base[i])
+        while base[i] != i:
+            base[i] = base[base[i]]
             i = base[i]
         return i
 
@@ -124,15 +126,20 @@ def _colocations(
         if left > MOST_SHARED:
             text = f"too many others are needed longer in the bytes of {quoted(buffers[i].id)}, and of those before it"
             raise bad_input(Code.TOO_LARGE, place(i), text)
-    names = ids(buffers)
-    for i in range(len(names)):
-        if i in base:
-            top = root(i)
-            yield Colocation(names[i], names[top], low[i] - low[top])
+    roots = np.fromiter(map(root, range(len(base))), np.int64, len(base))
+    tied_ = np.flatnonzero(roots != np.arange(len(base)))
+    offset = np.fromiter((low[i] - low[roots[i]] for i in tied_.tolist()), np.int64, len(tied_))
+    return tie_columns(ids(buffers), tied_, roots[tied_], offset)
 
 
 def _numbers(buffers: Sequence[Buffer]) -> tuple[array[int], ...]:
     """Return place, size and memory of each buffer; and of each use whose it is, its begin and its end. Those of buffers that are never needed are at 0."""
+    if isinstance(buffers, VariedColumns):
+        start, end, owner = buffers.lives()
+        lists = {each.pools: i for i, each in reversed([*enumerate(buffers.sayings)])}
+        home = np.array([lists[each.pools] for each in buffers.sayings])[buffers.said]
+        low = np.maximum(buffers.hints, 0)
+        return tuple(map(_listed, (low, buffers.size, home, owner, start, end)))
     if isinstance(buffers, BufferColumns):
         never = buffers.start == buffers.end
         begin, end = (np.where(never, 0, column) for column in (buffers.start, buffers.end))

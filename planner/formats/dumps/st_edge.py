@@ -22,6 +22,7 @@ from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
+from ...model.varied_columns import kinds_of
 from ..json.pieces import MAX_DIGITS
 from .shared_places import OwnPlan, tied
 
@@ -122,7 +123,7 @@ def _reserved(
 
 def _kept(buffers: Sequence[Buffer]) -> Sequence[Buffer]:
     """Return the buffers; states live throughout."""
-    if not any(buffer.kind == STATE for buffer in buffers):
+    if STATE not in kinds_of(buffers):
         return buffers
     lives = [span for buffer in buffers for span in buffer.live or ()]
     always = ((min(start for start, _ in lives), max(end for _, end in lives)),)

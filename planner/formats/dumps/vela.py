@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from solvers.model.instance import Ints
+
 from ...checks import sound_as_read
 from ...checks.report import Report
 from ...facts.names import Names
@@ -21,6 +23,8 @@ from ...model.columns import BufferColumns
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Problem
+from ...model.tie_columns import tie_columns
+from ...model.varied_columns import VariedColumns
 from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan
 
@@ -103,7 +107,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     del tensors
     pools = own.pools(ALIGNMENT)
     every = buffers.all(pools)
-    colocations = tuple(_alike(every, tops))
+    colocations = _alike(every, tops)
     every = every.kept() if colocations and isinstance(every, BufferColumns) else every
     constraints = Constraints(colocations=colocations)
     name = f"Vela's own plan: {own}"
@@ -144,28 +148,36 @@ def _rows(data: bytes, report: Report) -> Iterator[_Row]:
             return
 
 
-def _alike(buffers: Sequence[Buffer], tops: array[int]) -> Iterator[Colocation]:
+def _alike(buffers: Sequence[Buffer], tops: array[int]) -> Sequence[Colocation]:
     """Tie each buffer to the first one of its memory that has the same lifetime and addresses."""
-    if isinstance(buffers, BufferColumns) and _are_different(buffers, tops):
-        return
+    if isinstance(buffers, BufferColumns | VariedColumns):
+        return _alike_in_columns(buffers, np.frombuffer(tops, np.int64))
     known: dict[object, BufferId] = {}
+    found: list[Colocation] = []
     for buffer, top in zip(buffers, tops, strict=True):
         first = known.setdefault((buffer.pools, buffer.live, buffer.hint, top), buffer.id)
         if buffer.size and first != buffer.id:
-            yield Colocation(buffer.id, first, 0)
+            found.append(Colocation(buffer.id, first, 0))
+    return tuple(found)
 
 
-def _are_different(buffers: BufferColumns, tops: array[int]) -> bool:
-    """True if no two have the same lifetime and addresses."""
-    keys = (
-        buffers.start,
-        buffers.end,
-        np.frombuffer(tops, np.int64),
-        *(() if buffers.hints is None else (buffers.hints,)),
-    )
-    order = np.lexsort(keys)
-    are_same = np.ones(len(order) - 1, bool)
+def _alike_in_columns(buffers: BufferColumns | VariedColumns, tops: Ints) -> Sequence[Colocation]:
+    """Return the same for buffers of one lifetime each."""
+    keys = [buffers.start, buffers.end, tops]
+    if buffers.hints is not None:
+        keys.append(buffers.hints)
+    if isinstance(buffers, VariedColumns):
+        lists = {each.pools: i for i, each in enumerate(buffers.sayings)}
+        keys.append(np.array([lists[each.pools] for each in buffers.sayings])[buffers.said])
+    order = np.lexsort(keys)  # which leaves those alike in their order
+    is_first = np.zeros(len(order), bool)
+    is_first[0] = True
     for key in keys:
         sorted_ = key[order]
-        are_same &= sorted_[1:] == sorted_[:-1]
-    return not are_same.any()
+        is_first[1:] |= sorted_[1:] != sorted_[:-1]
+    if is_first.all():
+        return ()
+    base = np.empty_like(order)
+    base[order] = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
+    tied = np.flatnonzero((base != np.arange(len(base))) & (buffers.size > 0))
+    return tie_columns(buffers.ids, tied, base[tied], np.broadcast_to(np.int64(0), tied.shape))
