@@ -15,6 +15,7 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 from ..model.deadline import PREPARING, in_time
 from ..model.plan import Plan
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
+from ..model.varied_columns import VariedColumns
 
 PICOSECONDS = 10**12
 """In one second."""
@@ -92,6 +93,8 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
 def most_access_cost(problem: Problem) -> int:
     """Return an upper bound of the access cost: each buffer in its slowest pool or, with many pools, in one that is slowest in every respect."""
     speeds = list(dict.fromkeys(pool.speed for pool in problem.pools if pool.speed is not None))
+    if isinstance(problem.buffers, VariedColumns) and not speeds:
+        return problem.buffers.uses * max((pool.rank for pool in problem.pools), default=0)
     used = [buffer for buffer in problem.buffers if is_used(buffer)]
     if len(speeds) * len(used) <= MOST_LOOKED_AT and len(problem.pools) * len(used) <= MOST_LOOKED_AT:
         return sum(max(costs, default=0) for _, costs in costs_of(problem))

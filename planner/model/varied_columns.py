@@ -107,6 +107,11 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
         at = np.flatnonzero(offset != NOWHERE)
         return int((offset[at] + self.size[at]).max(initial=0))
 
+    @property
+    def uses(self) -> int:
+        """Return how often all buffers together are used."""
+        return sum(sum(self.rare[name].tolist()) for name in ("accesses", "reads", "writes") if name in self.rare)
+
     def lives(self) -> tuple[Ints, Ints, Ints]:
         """Return the start, the end and the buffer of each lifetime, in the order of the buffers."""
         owner, start, end = np.flatnonzero(self.start != self.end), self.start, self.end

@@ -92,7 +92,10 @@ class _Dump:
 
     def __init__(self) -> None:
         self.report = Report()
-        self.allocations: dict[str, Buffer] = {}
+        self.allocations = Gathered()
+        self._allocated = Numbered()
+        self.pools: dict[str, None] = {}
+        """The memories of the allocations, in their order."""
         self.values = _Values()
         self.spans = Numbered()
         """The names of values with times."""
@@ -114,7 +117,8 @@ class _Dump:
             self._wrong(number, SAMPLE)
             return
         id_, rest = match["id"], match["rest"]
-        if id_ in self.allocations:
+        is_new = id_ not in self._allocated
+        if not is_new:
             self._twice(number, f"allocation {id_}")
         color = _COLOR.search(rest)
         pool = "memory" if color is None or color[1] == "0" else f"memory {color[1]}"
@@ -124,7 +128,10 @@ class _Dump:
         if self._pool is not None:
             self._begin = self._ends.get(pool, 0)
             self._reach(pool, self._begin + size, number)
-        self.allocations[id_] = Buffer(f"allocation {id_}", size, live=((0, 1),), pools=(pool,), kind=kind or None)
+        self.pools[pool] = None
+        if is_new:
+            self._allocated.append(id_)
+            self.allocations.add(Buffer(f"allocation {id_}", size, live=((0, 1),), pools=(pool,), kind=kind or None))
 
     def add_value(self, number: int, line: str) -> None:
         """Read a line with a value of the last allocation."""
@@ -194,13 +201,11 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     dump.report.raise_if_any()
     require_any(dump.allocations, SAMPLE)
     if not dump.spans:
-        return _untimed(list(dump.allocations.values()))
+        pools = tuple(map(Pool, dump.pools))
+        problem = Problem(dump.allocations.all(), pools, lifetimes=Lifetimes.HALF_OPEN)
+        del dump
+        return sound_as_read(problem), (UNTIMED,)
     return _timed(dump.read_values(), dump.spans, dump.times)
-
-
-def _untimed(buffers: list[Buffer]) -> tuple[Problem, tuple[str, ...]]:
-    pools = tuple(Pool(name) for name in dict.fromkeys(pool for buffer in buffers for pool in buffer.pools or ()))
-    return sound_as_read(Problem(tuple(buffers), pools, lifetimes=Lifetimes.HALF_OPEN)), (UNTIMED,)
 
 
 def _timed(values: _Values, spans: Numbered, at: array[int]) -> tuple[Problem, tuple[str, ...]]:

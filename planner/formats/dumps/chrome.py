@@ -222,11 +222,14 @@ class _Changes:
     def __init__(self) -> None:
         self._events, self._amounts, self._places = array("q"), array("q"), array("q")
         self._times = list[float]()
+        self._pools: dict[str, str] = {}
+        """The memories, since each event makes the name anew."""
         self._known: dict[tuple[str, str], int] = {}
         """Memories and addresses, each with its number."""
 
     def add(self, event: int, args: Mapping[str, Any], time: float) -> None:
         pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
+        pool = self._pools.setdefault(pool, pool)
         place = pool, str(args.get("Addr"))
         self._events.append(event)
         self._amounts.append(args["Bytes"])

@@ -85,13 +85,13 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     report.raise_if_any()
     taken.clear()
     unit = max(benefits, default=0) / GREATEST
-    every = tuple(
-        replace(buffer, accesses=round(benefit / unit)) if unit and benefit > 0 else buffer
-        for buffer, benefit in zip(buffers.rows(), benefits, strict=True)
-    )
+    every = Gathered()
+    for buffer, gain in zip(buffers.rows(), benefits, strict=True):
+        every.add(replace(buffer, accesses=round(gain / unit)) if unit and gain > 0 else buffer)
+    del buffers
     pools = (Pool(ALTERNATE), Pool(DEFAULT, rank=1))
     terms = (Term.ACCESS_COST, Term.SUM_OF_PEAKS)
-    return sound_as_read(Problem(every, pools, terms=terms, lifetimes=Lifetimes.HALF_OPEN)), ()
+    return sound_as_read(Problem(every.all(), pools, terms=terms, lifetimes=Lifetimes.HALF_OPEN)), ()
 
 
 def _benefit(cell: str, number: int, report: Report) -> float:

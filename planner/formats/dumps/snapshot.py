@@ -53,7 +53,7 @@ NOTHING = _Held(0, {})
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem, with a memory for each device. Earlier allocations live from the beginning, unfreed ones to the end."""
-    document = source.loaded(("device_traces", None), ("segments",))
+    document = source.loaded(("device_traces", None), ("segments",), ("segments", None, "blocks"))
     report = Report()
     if not isinstance(document, dict):
         raise bad_input(Code.WRONG_TYPE, (), "must be an object")

@@ -16,16 +16,17 @@ LOADED = (100, 40)
 class LongList(list[Any]):
     """A list that is never in memory as a whole."""
 
-    def __init__(self, data: bytes, span: Span, place: Place) -> None:
+    def __init__(self, data: bytes, span: Span, place: Place, inner: Sequence[Path]) -> None:
         super().__init__()
-        self._data, self._span, self._place = data, span, place
+        self._data, self._span, self._place, self._inner = data, span, place, inner
 
     def __iter__(self) -> Iterator[Any]:
         for piece in pieces(self._data, self._span):
             text = self._data[piece.begin : piece.end]
             if piece.is_large:
-                require_room(text, len(self._data), (*self._place, piece.first), LOADED)
-            yield from json.loads(b"[" + text + b"]")
+                yield _loaded(text, self._inner, len(self._data), (*self._place, piece.first))
+            else:
+                yield from json.loads(b"[" + text + b"]")
 
     def __len__(self) -> int:
         return sum(piece.children for piece in pieces(self._data, self._span))
@@ -38,13 +39,23 @@ class LongList(list[Any]):
 
 
 def loaded(data: bytes, paths: Sequence[Path] = ()) -> Any:
-    """Return the document with LongLists at these places. Raises BadInput if the rest would take more memory than a document of this length should."""
+    """Return the document with LongLists at these places, which may lie in each other.
+
+    Raises BadInput if the rest would take more memory than a document of this length should.
+    """
+    return _loaded(data, paths, len(data), ())
+
+
+def _loaded(data: bytes, paths: Sequence[Path], length: int, place: Place) -> Any:
+    """Return the same of a part of a document of this length."""
     lists = [*long_lists(data, paths)] if len(data) > PIECE else []
     rest = shortened(data, [span for _, span in lists])
-    require_room(rest, len(data), (), LOADED)
+    require_room(rest, length, place, LOADED)
     document = json.loads(rest)
     for path, span in lists:
-        found = LongList(data, span, tuple(str(step) if step is None else step for step in path))
+        begin = len(path) + 1
+        inner = [other[begin:] for other in paths if len(other) > begin and (*path, None) == other[:begin]]
+        found = LongList(data, span, (*place, *(str(step) if step is None else step for step in path)), inner)
         if not path:
             return found
         holder = document
