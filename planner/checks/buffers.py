@@ -27,7 +27,7 @@ def check_buffers(problem: Problem, names: Names, report: Report) -> None:
         are_sound = are_in_range(buffers)
     else:
         are_sound = isinstance(buffers, VariedColumns) and _are_varied_in_range(buffers, names)
-    if are_sound and isinstance(buffers, NumberColumns) and _are_different(buffers.ids):
+    if are_sound and isinstance(buffers, NumberColumns) and are_different(buffers.ids):
         names.different = buffers.ids
         return
     for i, buffer in _not_checked_before(problem, names.buffers):
@@ -75,7 +75,7 @@ def _buffer_id(report: Report, place: Place, number: int, id_: BufferId, index: 
             check_length(report, place, id_)
 
 
-def _are_different(ids: Sequence[BufferId]) -> bool:
+def are_different(ids: Sequence[BufferId]) -> bool:
     """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
     if isinstance(ids, range):
         return True

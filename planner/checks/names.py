@@ -12,6 +12,7 @@ from solvers.model.instance import Term
 from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
+from ..model.pair_columns import ids_in
 from ..model.pool_columns import names_of
 from ..model.problem import MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
 from ..model.tie_columns import own_ties
@@ -108,7 +109,9 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
         return True
     known = names.buffers.keys()
     lists: Iterator[Iterable[BufferId]] = chain(
-        *(getattr(constraints, kind) for kind in ("conflicts", "exclusions", "same_pool", "different_pool")),
+        *(ids_in(pairs) for pairs in (constraints.conflicts, constraints.exclusions)),
+        constraints.same_pool,
+        constraints.different_pool,
         ((each.buffer for each in constraints.colocations), (each.base for each in constraints.colocations)),
         ((each.first for each in constraints.reuse_penalties), (each.second for each in constraints.reuse_penalties)),
         ((was.buffer for was in problem.was),),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from solvers.model.instance import Ints
 
 from ..model.columns import ids
 from ..model.errors import Code
-from ..model.problem import BufferId, Constraints, Pair, Problem
+from ..model.pair_columns import has_twins, pair_columns
+from ..model.problem import BufferId, Constraints, Problem
 from ..model.tie_columns import own_ties
 from .names import Names
 from .report import Place, Report, quoted
@@ -58,7 +64,7 @@ class PairKeys:
 def _all_pairs(problem: Problem) -> Iterator[tuple[Place, BufferId, BufferId]]:
     constraints = problem.constraints
     for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
-        for i, (a, b) in enumerate(pairs):
+        for i, (a, b) in enumerate(pairs if has_twins(pairs) else ()):
             yield ("constraints", kind, i), a, b
     tied = own_ties(problem)
     if tied is None or (tied.buffer == tied.base).any():
@@ -74,16 +80,36 @@ def from_lists(lists: Sequence[tuple[BufferId, Iterable[BufferId]]], report: Rep
     Unknown names are reported at /buffers/i/conflicts/j. Asymmetric lists are also returned as they are.
     """
     place = {name: i for i, (name, _) in reversed(list(enumerate(lists)))}
-    pairs: dict[Pair, None] = {}
-    listed: dict[Pair, None] = {}
-    for i, (name, others) in enumerate(lists):
+    whose, named = array("q"), array("q")
+    for i, (_, others) in enumerate(lists):
         for j, other in enumerate(others):
             at = place.get(other)
             if at is None:
                 report.add(Code.UNKNOWN_BUFFER, ("buffers", i, "conflicts", j), f"there is no buffer {quoted(other)}")
                 continue
-            listed[name, other] = None
-            if at != i:
-                pairs[(name, other) if i < at else (other, name)] = None
-    symmetric = all(name != other and (other, name) in listed for name, other in listed)
-    return Constraints(conflicts=tuple(pairs), listed=() if symmetric else tuple(listed))
+            whose.append(i)
+            named.append(at)
+    return named_in_lists([name for name, _ in lists], *(np.array(column, np.int64) for column in (whose, named)))
+
+
+def named_in_lists(ids: Sequence[BufferId], whose: Ints, named: Ints) -> Constraints:
+    """Return the same of lists whose entries are numbers of buffers, and whose each is."""
+    if not len(named):
+        return Constraints()
+    count = len(ids)
+    order, listed = _firsts(whose * count + named)
+    is_symmetric = np.array_equal(listed, np.sort(listed % count * count + listed // count))
+    is_symmetric = is_symmetric and not (listed % count == listed // count).any()
+    left, right = np.minimum(whose, named), np.maximum(whose, named)
+    apart = np.flatnonzero(left != right)
+    first = apart[_firsts(left[apart] * count + right[apart])[0]]
+    conflicts = pair_columns(ids, left[first], right[first])
+    return Constraints(
+        conflicts=conflicts, listed=() if is_symmetric else pair_columns(ids, whose[order], named[order])
+    )
+
+
+def _firsts(keys: Ints) -> tuple[Ints, Ints]:
+    """Return where each different key stands first, in order; and the different keys, sorted."""
+    different, first = np.unique(keys, return_index=True)
+    return np.sort(first), different

@@ -152,7 +152,7 @@ class Reader:
         except PlannerError as error:
             return WasRefused(self.sha256, str(error), _is_other_document(error.findings[0]))
         self.problem, self.warnings = problem, tuple(warnings)
-        listed = problem.constraints.listed
+        listed = tuple(problem.constraints.listed)
         found = WasRead(self.sha256, digest(problem), most_buffers(problem), self.warnings, listed)
         self.seconds = time.monotonic() - begun
         return found

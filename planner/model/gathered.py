@@ -12,7 +12,7 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from .columns import FEW, NO_HINT, BufferColumns
-from .problem import Buffer, Pool
+from .problem import Buffer, BufferId, Pool
 from .texts import GatheredTexts
 from .varied_columns import NEVER, RARE, UNKNOWN, Saying, VariedColumns, buffer_of
 
@@ -85,6 +85,14 @@ class Gathered:
             self._until.extend(repeat(len(self._further), i - len(self._until)))
             self._further.extend(further)
             self._until.append(len(self._further))
+
+    def ids(self, first: int = 0) -> Iterator[BufferId]:
+        """Return the ids from this one on."""
+        return self._ids.rows(first)
+
+    def all_ids(self) -> Sequence[BufferId]:
+        """Return all ids, as they are in what `all` returns if that is columns."""
+        return self._ids.all()
 
     def row(self, i: int) -> Buffer:
         """Return the buffer added as number i."""

@@ -134,15 +134,15 @@ Pair: TypeAlias = tuple[BufferId, BufferId]
 class Constraints:
     """Everything that relates buffers to each other."""
 
-    conflicts: tuple[Pair, ...] = ()
+    conflicts: Sequence[Pair] = ()
     """Pairs that must not share addresses, whatever their lifetimes."""
-    exclusions: tuple[Pair, ...] = ()
+    exclusions: Sequence[Pair] = ()
     """Pairs that never exist together, although their lifetimes overlap."""
     colocations: Sequence[Colocation] = ()
     same_pool: tuple[tuple[BufferId, ...], ...] = ()
     different_pool: tuple[tuple[BufferId, ...], ...] = ()
     reuse_penalties: tuple[ReusePenalty, ...] = ()
-    listed: tuple[Pair, ...] = field(default=(), compare=False)
+    listed: Sequence[Pair] = field(default=(), compare=False)
     """The source's conflict lists if they are not symmetric: (a, b) if a's list names b; b may be a itself.
 
     The problem's own conflicts hold both ways; these serve planners that follow the source to the letter.

@@ -18,6 +18,7 @@ from ...checks.report import Place, Report, quoted
 from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
+from ...model.pair_columns import GatheredPairs
 from ...model.problem import (
     DEFAULT_TERMS,
     MAX_TIME,
@@ -88,8 +89,8 @@ def _lists() -> dict[tuple[str, ...], Part]:
         ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": reserved}),
         ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}, kept=Written),
         ("steps",): Part(TypeAdapter(w.StepWire)),
-        ("constraints", "conflicts"): pair,
-        ("constraints", "exclusions"): pair,
+        ("constraints", "conflicts"): pair._replace(kept=GatheredPairs),
+        ("constraints", "exclusions"): pair._replace(kept=GatheredPairs),
         ("constraints", "colocations"): Part(TypeAdapter(w.ColocationWire)),
         ("constraints", "same_pool"): group,
         ("constraints", "different_pool"): group,
@@ -219,8 +220,8 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
     )
 
 
-def _pairs(pairs: list[list[int | str]]) -> tuple[Pair, ...]:
-    return tuple((a, b) for a, b in pairs)
+def _pairs(pairs: list[list[int | str]] | GatheredPairs) -> Sequence[Pair]:
+    return pairs.all() if isinstance(pairs, GatheredPairs) else tuple((a, b) for a, b in pairs)
 
 
 def _constraints(constraints: w.ConstraintsWire) -> Constraints:

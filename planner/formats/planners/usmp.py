@@ -15,20 +15,18 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from ...checks import sound_as_read
-from ...checks.pairs import from_lists
 from ...checks.report import Report, printable, quoted
 from ...facts.constants import CONSTANT
 from ...model.columns import buffer_columns
 from ...model.errors import MAX_ECHO, Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source
-from ..json.strict import STRICT_VALUES, TOLERANT, Items, Label, Part, Wire, once, unknown_keys
+from ..json.strict import STRICT_VALUES, TOLERANT, Items, Part, Wire, once, unknown_keys
 from ..json.validate import validate
 from ..memories import SPEED_FIELDS, read_data
 from ..memplan.wire import Alignment, Bytes, Name, Time
+from .usmp_buffers import Buffers, BufferWire
 
-_KINDS = ("intermediate", "input", "output")
-"""TVM's BufferInfoKind, which is written as a number there."""
 _ASIDE = ("expected", "expected_peak", "note")
 _Speed = Annotated[int, Field(ge=-1, le=MAX_ADDRESS)] | None
 """TVM writes -1 for unknown."""
@@ -64,25 +62,10 @@ class _PoolWire(TypedDict):
 
 
 @with_config(TOLERANT)
-class _BufferWire(TypedDict):
-    name_hint: Name
-    size_bytes: Bytes
-    alignment: NotRequired[Alignment]
-    pool_candidates: NotRequired[Items[Name]]
-    conflicts: NotRequired[Items[Name]]
-    kind: NotRequired[Label | None]
-    reads: NotRequired[Bytes]
-    writes: NotRequired[Bytes]
-    accesses: NotRequired[Bytes]
-    data: NotRequired[str | None]
-    """The contents of a buffer of the kind "constant", in base64."""
-
-
-@with_config(TOLERANT)
 class _ConflictsWire(TypedDict):
     name: NotRequired[str | None]
     pools: NotRequired[Items[_PoolWire]]
-    buffers: Items[_BufferWire]
+    buffers: Items[BufferWire]
     memory_pressure: NotRequired[Bytes | None]
     """The largest sum of live bytes, computed by TVM; memplan proves its own bound."""
     expected_peak: NotRequired[Any]
@@ -110,7 +93,12 @@ _DEFAULT_POOL: _PoolWire = {"pool_name": "default"}
 def _conflicts_wire() -> Wire:
     return Wire(
         TypeAdapter(_ConflictsWire),
-        once(lambda: {("pools",): Part(TypeAdapter(_PoolWire)), ("buffers",): Part(TypeAdapter(_BufferWire))}),
+        once(
+            lambda: {
+                ("pools",): Part(TypeAdapter(_PoolWire)),
+                ("buffers",): Part(TypeAdapter(BufferWire), kept=Buffers),
+            }
+        ),
         is_open=True,
     )
 
@@ -145,7 +133,10 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         warnings = _aside(intervals) + _unknown(unknown_keys(intervals, _IntervalsWire))
     else:
         conflicts: _ConflictsWire = validate(_conflicts_wire(), source.data, source.scanned)
-        problem, warnings = _from_conflicts(conflicts), _warnings(conflicts)
+        given = conflicts["buffers"]
+        kept = given if isinstance(given, Buffers) else Buffers(given)
+        conflicts["buffers"] = []
+        problem, warnings = _from_conflicts(conflicts, kept), _warnings(conflicts, kept)
     return sound_as_read(problem), tuple(warnings)
 
 
@@ -172,30 +163,20 @@ def _from_intervals(document: _IntervalsWire) -> Problem:
     return Problem(buffers, name=document.get("name"), lifetimes=lifetimes)
 
 
-def _from_conflicts(document: _ConflictsWire) -> Problem:
+def _from_conflicts(document: _ConflictsWire, kept: Buffers) -> Problem:
     report = Report()
-    names: dict[str, int] = {}
-    for i, buffer in enumerate(document["buffers"]):
-        first = names.setdefault(buffer["name_hint"], i)
-        if first != i:
-            text = f"buffer {i} has the same name {quoted(buffer['name_hint'])} as buffer {first}"
-            report.add(Code.DUPLICATE_ID, ("buffers", i, "name_hint"), text)
-        kind = buffer.get("kind")
-        if isinstance(kind, int) and not 0 <= kind < len(_KINDS):
-            report.add(Code.OUT_OF_RANGE, ("buffers", i, "kind"), f"must be from 0 to {len(_KINDS) - 1}, not {kind}")
+    kept.check(report)
     for i, pool in enumerate(document.get("pools", ())):
         _check_burst(pool.get("target_burst_bytes"), i, report)
-    constants = _constants(document, names, report)
-    constraints = from_lists(
-        [(buffer["name_hint"], buffer.get("conflicts", [])) for buffer in document["buffers"]], report
-    )
-    buffers = [_buffer(buffer, i, report) for i, buffer in enumerate(document["buffers"])]
+    constants = _constants(document, kept, report)
+    constraints = kept.conflicts(report)
+    buffers = kept.all(constants, report)
     report.raise_if_any()
     pools = document.get("pools", [_DEFAULT_POOL])
     speeds = [_speed(pool) for pool in pools]
     known = None not in speeds
     return Problem(
-        (*buffers, *constants),
+        buffers,
         tuple(
             Pool(
                 pool["pool_name"],
@@ -211,14 +192,16 @@ def _from_conflicts(document: _ConflictsWire) -> Problem:
     )
 
 
-def _constants(document: _ConflictsWire, names: dict[str, int], report: Report) -> list[Buffer]:
+def _constants(document: _ConflictsWire, kept: Buffers, report: Report) -> list[Buffer]:
     """Return the constants of all pools of constants, after all other buffers."""
     found: list[Buffer] = []
+    are_any = any(pool.get("constant_info_arr") for pool in document.get("pools", ()))
+    names = kept.index() if are_any else {}
     for i, pool in enumerate(document.get("pools", ())):
         for j, constant in enumerate(pool.get("constant_info_arr") or ()):
             place = ("pools", i, "constant_info_arr", j)
             name = constant["name_hint"]
-            if names.setdefault(name, len(document["buffers"]) + len(found)) != len(document["buffers"]) + len(found):
+            if names.setdefault(name, len(kept) + len(found)) != len(kept) + len(found):
                 report.add(Code.DUPLICATE_ID, (*place, "name_hint"), f"another buffer is called {quoted(name)}, too")
             data = read_data(constant.get("data"), (*place, "data"), report)
             size = constant.get("size_bytes", None if data is None else len(data))
@@ -262,38 +245,17 @@ def _check_burst(burst: Any, pool: int, report: Report) -> None:
         report.add(Code.OUT_OF_RANGE, ("pools", pool, "target_burst_bytes"), "must be 0 or more, and 2^62 or less")
 
 
-def _buffer(buffer: _BufferWire, number: int, report: Report) -> Buffer:
-    candidates = buffer.get("pool_candidates")
-    kind = buffer.get("kind")
-    return Buffer(
-        buffer["name_hint"],
-        buffer["size_bytes"],
-        buffer.get("alignment", 1),
-        pools=None if candidates is None else tuple(candidates),
-        kind=_KINDS[kind]
-        if isinstance(kind, int) and 0 <= kind < len(_KINDS)
-        else str(kind)
-        if kind is not None
-        else None,
-        accesses=buffer.get("accesses", 0),
-        reads=buffer.get("reads", 0),
-        writes=buffer.get("writes", 0),
-        data=read_data(buffer.get("data"), ("buffers", number, "data"), report),
-    )
-
-
 def _size(hint: int | None) -> int | None:
     return None if hint is None or hint < 0 else hint
 
 
-def _warnings(document: _ConflictsWire) -> list[str]:
+def _warnings(document: _ConflictsWire, kept: Buffers) -> list[str]:
     extra = unknown_keys(document, _ConflictsWire)
     for pool in document.get("pools", []):
         extra += unknown_keys(pool, _PoolWire)
         for constant in pool.get("constant_info_arr") or ():
             extra += unknown_keys(constant, _ConstantWire)
-    for buffer in document["buffers"]:
-        extra += unknown_keys(buffer, _BufferWire)
+    extra += kept.unknown
     pools = document.get("pools", [])
     has_speeds = any(name in pool for pool in pools for name in SPEED_FIELDS)
     unused = has_speeds and any(_speed(pool) is None for pool in pools)

@@ -1,0 +1,81 @@
+"""Many pairs of buffers as columns of numbers: a pair is an object only while somebody looks at it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from solvers.model.instance import Ints
+
+from .columns import FEW, Columns
+from .problem import BufferId, Pair
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairColumns(Columns[Pair]):
+    """Pairs of ids. The arrays never change."""
+
+    ids: Sequence[BufferId]
+    """All different; some of them perhaps in no pair."""
+    first: Ints
+    """The number of each pair's first id among these; it may have 32 bits."""
+    second: Ints
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def row(self, i: int) -> Pair:
+        return self.ids[int(self.first[i])], self.ids[int(self.second[i])]
+
+    def __iter__(self) -> Iterator[Pair]:
+        ids = [*self.ids]
+        for begin in range(0, len(self), FEW):
+            some = slice(begin, begin + FEW)
+            yield from zip(
+                map(ids.__getitem__, self.first[some].tolist()),
+                map(ids.__getitem__, self.second[some].tolist()),
+                strict=True,
+            )
+
+
+def pair_columns(ids: Sequence[BufferId], first: Ints, second: Ints) -> Sequence[Pair]:
+    """Return the pairs, as objects if they are few."""
+    columns = PairColumns(ids, first, second)
+    return columns if len(columns) > FEW else (*columns,) if len(columns) else ()
+
+
+class GatheredPairs:
+    """Pairs as they are read, each a sequence of two ids."""
+
+    def __init__(self, pairs: Iterable[Sequence[BufferId]]) -> None:
+        self.clear()
+        self.extend(pairs)
+
+    def clear(self) -> None:
+        self._number: dict[BufferId, int] = {}
+        self._first, self._second = array("i"), array("i")
+
+    def extend(self, pairs: Iterable[Sequence[BufferId]]) -> None:
+        number = self._number
+        for one, other in pairs:
+            self._first.append(number.setdefault(one, len(number)))
+            self._second.append(number.setdefault(other, len(number)))
+
+    def all(self) -> Sequence[Pair]:
+        """Return all of them; no more can be added."""
+        first, second = (cast(Ints, np.frombuffer(column, np.int32)) for column in (self._first, self._second))
+        return pair_columns([*self._number], first, second)
+
+
+def has_twins(pairs: Sequence[Pair]) -> bool:
+    """True if a pair is one of an id and itself, or may be."""
+    return not isinstance(pairs, PairColumns) or bool((pairs.first == pairs.second).any())
+
+
+def ids_in(pairs: Sequence[Pair]) -> Iterable[Sequence[BufferId]]:
+    """Return sequences that together have all ids in the pairs, and perhaps further ones."""
+    return (pairs.ids,) if isinstance(pairs, PairColumns) else pairs
