@@ -126,7 +126,7 @@ def _row(problem: ShapedProblem, values: Values, taken: int, best: Found | None)
     """Return the row of a shape; None is the plan of one for which there was no time."""
     if not isinstance(best, Plan) or _may_stand_out(problem, values):
         return Row(dict(values), taken, None, 0)
-    return Row(dict(values), taken, best.peak, best.bound)
+    return Row(dict(values), taken, None if best.peak is None else min(best.peak, taken), best.bound)
 
 
 def _may_stand_out(problem: ShapedProblem, values: Values) -> bool:

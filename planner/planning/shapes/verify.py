@@ -13,8 +13,11 @@ from itertools import product
 from math import lcm
 from typing import TypeAlias
 
+import numpy as np
+
 from ...facts.constants import spell_out_constants
 from ...facts.digest import digest
+from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time, look
@@ -22,6 +25,7 @@ from ...model.errors import BadInput, echo
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Pool, Problem
 from ...verifying.arguments.counterexamples import usual_effort
+from ...verifying.arrays import most_live
 from ...verifying.findings import FindingKind
 from ...verifying.placements import peaks, placed_buffers
 from ...verifying.simple_plans import simple_plans
@@ -301,8 +305,12 @@ def _rows(problem: ShapedProblem, found: ShapesPlan, effort: int) -> Iterator[st
             continue
         yield from _of_shape(problem, found, row.values, apart, row.used)
         where = values_text(row.values)
-        if row.optimum is not None and not row.bound <= row.optimum:
-            yield f"where {where}, the optimum {row.optimum} is below its bound {row.bound}"
+        if row.optimum is not None:
+            least = max(row.bound, _most_live(problem, row.values))
+            if row.optimum < least:
+                yield f"where {where}, the optimum is {row.optimum}, but every plan takes {least} bytes"
+            if row.optimum > row.used:
+                yield f"where {where}, the optimum is {row.optimum}, but this plan takes only {row.used} bytes"
         if row.bound > row.used:
             yield f"where {where}, the bound is {row.bound}, but only {row.used} bytes are used"
         elif row.bound:
@@ -314,6 +322,16 @@ def _rows(problem: ShapedProblem, found: ShapesPlan, effort: int) -> Iterator[st
         look(VERIFYING)
         values = {name: chance.randint(*span) for name, span in problem.symbols.items()}
         yield from _of_shape(problem, found, values, apart, None)
+
+
+def _most_live(problem: ShapedProblem, values: Values) -> int:
+    """Return the bytes that are live at the busiest time; 0 if some of them may share addresses."""
+    constraints = problem.largest.constraints
+    if constraints.colocations or constraints.exclusions:
+        return 0
+    pairs = zip(problem.largest.buffers, problem.sizes_at(values), strict=True)
+    lives = [(size, *interval) for buffer, size in pairs for interval in merged(buffer.live or ())]
+    return most_live(*np.array(lives, dtype=np.int64).reshape(-1, 3).T)
 
 
 def _refuted(problem: Problem, bound: int, where: str, effort: int) -> Iterator[str]:

@@ -48,6 +48,8 @@ def test_the_verifier_sees_each_fault() -> None:
         replace(FOUND, rows=(replace(FOUND.rows[0], values={"n": 101}),)),
         replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("3*n", ("n",))),)),
         replace(FOUND, rows=(replace(FOUND.rows[0], bound=FOUND.rows[0].used + 1, optimum=None),)),
+        replace(FOUND, rows=(replace(FOUND.rows[0], bound=0, optimum=1),)),
+        replace(FOUND, rows=(replace(FOUND.rows[0], optimum=FOUND.rows[0].used + 1),)),
         replace(FOUND, pools=()),
         replace(FOUND, pools=(replace(FOUND.pools[0], peak=parse("999*n", ("n",))),)),
         replace(FOUND, pools=(replace(FOUND.pools[0], exact=False),)),
