@@ -20,11 +20,11 @@ def problem(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_the_folder_holds_a_plan_for_each_point_a_list_and_a_curve(problem: str, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
-    assert (done := run("pareto", problem, "-o", str(folder), "--json")).returncode == 0
+    assert (done := run("pareto", problem, "-o", str(folder), "--json", "--time-limit", "120")).returncode == 0
     index = json.loads((folder / "frontier.json").read_bytes())
     assert index == json.loads(done.stdout)
     for quiet in ([], ["--quiet"]):
-        again = run("pareto", problem, "-o", str(folder), *quiet)
+        again = run("pareto", problem, "-o", str(folder), "--time-limit", "120", *quiet)
         assert (again.returncode, again.stdout) == (0, b"")
     assert (index["format"], index["complete"], index["stop"]) == ("memplan-frontier/1", True, "proved")
     assert len(index["points"]) >= 2
