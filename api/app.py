@@ -30,7 +30,7 @@ from .process.memory_budget import Shares, reader_processes, share_out, solver_p
 from .process.metrics import Metrics
 from .routes import about, checks, draw, plans, studies, write
 from .routes.http.guard import OPEN_PATHS, Guard, Origins
-from .routes.http.parameters import known_only
+from .routes.http.parameters import begin_to_describe, known_only
 from .routes.http.sending import answer, refusal_of
 from .routes.openapi.examples import ERRORS
 from .routes.openapi.shapes import components
@@ -116,11 +116,13 @@ def _routed(settings: Settings, metrics: Metrics, start: Callable[[Settings, Met
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = await start(settings, metrics)
         app.state.service = service
+        described = begin_to_describe(app)
         forget = _on_termination(service.begin_to_close_soon)
         try:
             yield
         finally:
             forget()
+            await described
             await service.close()
 
     app = FastAPI(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, get_origin
 from urllib.request import parse_http_list
 
-from fastapi import Depends, Header
+from fastapi import Depends, FastAPI, Header
 from pydantic import Field, ValidationError, create_model
 from starlette.requests import Request
 
@@ -67,15 +67,19 @@ class RequestQuery(ProblemQuery):
     )
 
 
+def begin_to_describe(app: FastAPI) -> asyncio.Task[Described]:
+    """Begin to read the parameters of all paths out of their description, which takes a while: no request shall wait for it."""
+    begun = asyncio.create_task(asyncio.to_thread(lambda: _described(app.openapi())))
+    app.state.parameters = begun
+    return begun
+
+
 async def known_only(request: Request) -> None:
     """Raise Refusal unless each parameter in the query is in the path's description, and there once unless it is a list: none is ignored."""
     path = request.scope["route"].path
     if not request.scope["query_string"] or not path.startswith(VERSION):
         return
-    state = request.app.state
-    if not hasattr(state, "parameters"):
-        state.parameters = _described(await asyncio.to_thread(request.app.openapi))
-    described: Described = state.parameters
+    described: Described = await asyncio.shield(request.app.state.parameters)
     here = described[f"{request.method} {path}"]
     findings = []
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
