@@ -1,10 +1,11 @@
 """Measures what each command takes for a problem of many random buffers, against its time limit.
 
-    python -m scripts.measure.planning.any_input {short|long|exclusions|pools} [--count N] [--limit SECONDS] [--seed N]
+    python -m scripts.measure.planning.any_input {short|long|exclusions|together|pools} [--count N] [--limit SECONDS] [--seed N]
 
 `long` lifetimes last half of all time on average, `short` ones up to 400 of ten times as many steps as there are buffers. `exclusions` has ten for each
-buffer; `pools` has 16, and buffers in `same_pool`, `different_pool` and exclusions. The plan has the limit, and so have `verify`, `report` and
-`draw` of it. Prints for each its exit code (0: an answer, 4: none in time), its processor seconds, those of the wall, and MiB.
+buffer; `together` are all live at once, and each excludes the next; `pools` has 16, and buffers in `same_pool`, `different_pool` and exclusions. The
+plan has the limit, and so have `verify`, `report` and `draw` of it. Prints for each its exit code (0: an answer, 4: none in time), its processor
+seconds, those of the wall, and MiB.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ def problem(shape: str, count: int, chance: random.Random) -> dict[str, Any]:
         return [chance.sample(range(count), 2) for _ in range(number)]
 
     constraints: dict[str, Any] = {}
+    if shape == "together":
+        buffers = [{**buffer, "live": [[0, 1]]} for buffer in buffers]
+        constraints = {"exclusions": [[i, i + 1] for i in range(count - 1)]}
     if shape == "exclusions":
         constraints = {"exclusions": pairs(10 * count)}
     if shape == "pools":
@@ -70,7 +74,7 @@ def run(name: str, *arguments: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("shape", choices=("short", "long", "exclusions", "pools"))
+    parser.add_argument("shape", choices=("short", "long", "exclusions", "together", "pools"))
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--limit", default="3")
     parser.add_argument("--seed", type=int, default=1)
