@@ -140,8 +140,8 @@ def _penalty(p: ReusePenalty) -> dict[str, Any]:
 
 def _constraints(constraints: Constraints) -> dict[str, Any]:
     everything: dict[str, Any] = {
-        "conflicts": constraints.conflicts,
-        "exclusions": constraints.exclusions,
+        "conflicts": (*constraints.conflicts,),
+        "exclusions": (*constraints.exclusions,),
         "colocations": [_colocation(c) for c in constraints.colocations],
         "same_pool": constraints.same_pool,
         "different_pool": constraints.different_pool,
