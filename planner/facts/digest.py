@@ -108,7 +108,7 @@ _written = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=
 def _list(items: Sequence[Any], entry: Callable[[Any], Any] | None = None) -> str:
     """Return the text of a list, with `entry` applied to each item; looks at the clock now and then."""
     if len(items) <= LOOK_EVERY:
-        return _written(items if entry is None else [entry(item) for item in items])
+        return _written([*items] if entry is None else [entry(item) for item in items])
     texts = []
     for first in range(0, len(items), LOOK_EVERY):
         look(CHECKING)
