@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,16 @@ from .varied_columns import NEVER, RARE, UNKNOWN, Saying, VariedColumns, buffer_
 
 _LARGEST = 1 << 63
 _CONSTANT = "constant"
-_PLAIN = Saying()
+_PLAIN = tuple(Saying())
 _NUMBERS = tuple(name for name in RARE if name != "offset")
 _NUMBERS_OF = attrgetter(*_NUMBERS)
 _NO_NUMBERS = _NUMBERS_OF(Buffer(0, 0))
+_NOWHERE_SAID = (None, None, None)
+"""The memory in which a buffer is fixed, its device and its type, if it has none."""
+WIDTH = 6
+"""The numbers of each buffer."""
+BLOCK = 1 << 14
+"""The buffers whose numbers are narrowed together."""
 
 
 class Gathered:
@@ -29,11 +36,11 @@ class Gathered:
 
     def __init__(self) -> None:
         self._ids = GatheredTexts()
-        self._numbers = tuple(array("q") for _ in range(5))
-        """Size, alignment, start and end of the first lifetime, and hint of each buffer."""
-        self._said = array("q")
-        """The index of what each buffer says in words."""
-        self._sayings: dict[Saying, int] = {_PLAIN: 0}
+        self._recent = array("q")
+        """Of each of the last buffers: size, alignment, start and end of the first lifetime, hint, and the index of what it says in words."""
+        self._settled: list[list[Ints]] = []
+        """The same of BLOCK buffers each, in narrow columns."""
+        self._sayings: dict[tuple[Any, ...], int] = {_PLAIN: 0}
         self._rare: dict[str, array[int]] = {}
         """Columns that most files do not need; each ends with the last buffer that has one of these numbers."""
         self._further, self._until = array("q"), array("q")
@@ -46,45 +53,55 @@ class Gathered:
         return len(self._ids)
 
     def add(self, buffer: Buffer) -> None:
-        live, fixed = buffer.live, buffer.fixed
-        first = UNKNOWN if live is None else live[0] if live else NEVER
-        own = (buffer.size, buffer.alignment, *first, NO_HINT if buffer.hint is None else buffer.hint)
-        further: list[int] = []
-        rare: dict[str, int] = {}
-        said = (buffer.device, buffer.dtype)
+        live, fixed, hint = buffer.live, buffer.fixed, buffer.hint
+        start, end = UNKNOWN if live is None else live[0] if live else NEVER
+        said = (buffer.pools, buffer.kind, None if fixed is None else fixed.pool, buffer.device, buffer.dtype)
+        saying = self._sayings.setdefault(said, len(self._sayings))
         numbers = _NUMBERS_OF(buffer)
-        is_plain = fixed is None and live is not None and len(live) < 2 and said == (None, None)
-        is_odd = (bool(live) and first[0] == first[1]) or buffer.hint == NO_HINT or buffer.data is not None
-        if not (is_plain and numbers == _NO_NUMBERS):
+        has_more = numbers != _NO_NUMBERS or fixed is not None or (live is not None and len(live) > 1)
+        is_odd = (start == end and bool(live)) or hint == NO_HINT or buffer.data is not None
+        if has_more or live is None or said[2:] != _NOWHERE_SAID:
             self._is_plain = False
-            further = [time for lifetime in (live or ())[1:] for time in lifetime]
-            rare = {name: number for name, number in zip(_NUMBERS, numbers, strict=True) if number}
-            rare |= {} if numbers[0] is None else {"max_offset": numbers[0]}
-            rare |= {} if fixed is None or fixed.offset is None else {"offset": fixed.offset}
-            is_odd = is_odd or min(rare.values(), default=0) < 0
-        every = (*own, *rare.values(), *further)
-        if is_odd or max(every) >= _LARGEST or min(every) < -_LARGEST:
-            self._whole[len(self._ids)] = buffer
-            own = (0, 1, *NEVER, NO_HINT)
-        elif rare or further:
-            self._add_more(rare, further)
+            is_odd = is_odd or (has_more and not self._add_more(buffer, numbers))
+        if not is_odd:
+            try:
+                self._recent.extend(
+                    (buffer.size, buffer.alignment, start, end, NO_HINT if hint is None else hint, saying)
+                )
+            except OverflowError:
+                is_odd = True
+        if is_odd:
+            self._is_plain = False
+            here = len(self._ids)
+            self._whole[here] = buffer
+            del self._recent[WIDTH * (here - BLOCK * len(self._settled)) :]
+            self._recent.extend((0, 1, *NEVER, NO_HINT, saying))
         self._ids.append(buffer.id)
-        for column, number in zip(self._numbers, own, strict=True):
-            column.append(number)
-        saying = Saying(buffer.pools, buffer.kind, None if fixed is None else fixed.pool, *said)
-        self._said.append(self._sayings.setdefault(saying, len(self._sayings)))
+        if len(self._recent) == WIDTH * BLOCK:
+            table = np.frombuffer(self._recent, np.int64).reshape(BLOCK, WIDTH)
+            self._settled.append([_narrow(table[:, k]) for k in range(WIDTH)])
+            self._recent = array("q")
 
-    def _add_more(self, rare: dict[str, int], further: Sequence[int]) -> None:
-        """Add the rare numbers, and the further lifetimes, of the buffer that is about to be added."""
-        i = len(self._ids)
+    def _add_more(self, buffer: Buffer, numbers: tuple[int | None, ...]) -> bool:
+        """Add the rare numbers, and the further lifetimes, of the buffer that is about to be added; False, and nothing, if they fit in no columns."""
+        i, fixed = len(self._ids), buffer.fixed
+        further = [time for lifetime in (buffer.live or ())[1:] for time in lifetime]
+        rare = {name: number for name, number in zip(_NUMBERS, numbers, strict=True) if number is not None}
+        if fixed is not None and fixed.offset is not None:
+            rare["offset"] = fixed.offset
+        every = (*rare.values(), *further)
+        if min(rare.values(), default=0) < 0 or max(every, default=0) >= _LARGEST or min(every, default=0) < -_LARGEST:
+            return False
         for name, number in rare.items():
-            column = self._rare.setdefault(name, array("q"))
-            column.extend(repeat(RARE[name], i - len(column)))
-            column.append(number)
+            if number != RARE[name]:
+                column = self._rare.setdefault(name, array("q"))
+                column.extend(repeat(RARE[name], i - len(column)))
+                column.append(number)
         if further:
             self._until.extend(repeat(len(self._further), i - len(self._until)))
             self._further.extend(further)
             self._until.append(len(self._further))
+        return True
 
     def ids(self, first: int = 0) -> Iterator[BufferId]:
         """Return the ids from this one on."""
@@ -112,12 +129,12 @@ class Gathered:
         """Return all of them in columns, without lists of memories that name the only one; None if they are few, or do not fit there. No more can be added."""
         if len(self) + len(self._further) // 2 <= FEW or self._whole:
             return None
-        said = self._sayings_without(only)
-        used = {said[i] for i in {*self._said}}
-        size, alignment, start, end, hints = map(_column, self._numbers)
+        said = [Saying(*each) for each in self._sayings_without(only)]
+        size, alignment, start, end, hints, which = map(self._column, range(WIDTH))
+        used = {said[i] for i in np.flatnonzero(np.bincount(which)).tolist()}
         ids = self._ids.all()
         if self._is_plain and not any(each.pools is not None or each.kind == _CONSTANT for each in used):
-            kinds = None if used == {_PLAIN} else [said[i].kind for i in self._said]
+            kinds = None if used == {Saying()} else [said[i].kind for i in which.tolist()]
             return BufferColumns(
                 ids, size, alignment, start, end, kinds, hints if bool((hints != NO_HINT).any()) else None
             )
@@ -125,33 +142,60 @@ class Gathered:
             column.extend(repeat(RARE[name], len(self) - len(column)))
         if self._until:
             self._until.extend(repeat(len(self._further), len(self) - len(self._until)))
-        which = _column(self._said).astype(np.min_scalar_type(len(said)))
-        rare = {name: _column(column) for name, column in self._rare.items()}
-        further, until = _column(self._further), _column(self._until)
+        which = which.astype(np.min_scalar_type(len(said)))
+        rare = {name: _of(column) for name, column in self._rare.items()}
+        further, until = _of(self._further), _of(self._until)
         return VariedColumns(ids, size, alignment, start, end, hints, which, (*said,), rare, further, until)
 
-    def _sayings_without(self, only: str | None) -> list[Saying]:
+    def _sayings_without(self, only: str | None) -> list[tuple[Any, ...]]:
         """Return what buffers say by its index, but no list of nothing else than this memory."""
         if only is None:
             return [*self._sayings]
-        return [each._replace(pools=None) if each.pools == (only,) else each for each in self._sayings]
+        return [(None if said[0] == (only,) else said[0], *said[1:]) for said in self._sayings]
 
     def _rows(self, first: int, end: int, only: str | None = None) -> Iterator[Buffer]:
         sayings = self._sayings_without(only)
-        known = zip(*(column[first:end] for column in (*self._numbers, self._said)), strict=True)
-        for i, id_, own in zip(range(first, end), self._ids.rows(first), known, strict=False):
+        for i, id_, own in zip(range(first, end), self._ids.rows(first), self._from(first, end), strict=False):
             if i in self._whole:
                 yield self._whole[i]
             else:
                 rare = {name: column[i] for name, column in self._rare.items() if i < len(column)}
                 yield buffer_of(id_, own, sayings, rare, self._further_of(i) if i < len(self._until) else ())
 
+    def _from(self, first: int, end: int) -> Iterator[tuple[int, ...]]:
+        """Yield the numbers of these buffers."""
+        for b in range(first // BLOCK, len(self._settled)):
+            some = slice(max(first - b * BLOCK, 0), max(end - b * BLOCK, 0))
+            yield from zip(*(column[some].tolist() for column in self._settled[b]), strict=True)
+        before = BLOCK * len(self._settled)
+        each = iter(self._recent[WIDTH * max(first - before, 0) : WIDTH * max(end - before, 0)])
+        yield from zip(*[each] * WIDTH, strict=True)
+
+    def _column(self, k: int) -> Ints:
+        """Return a column of the numbers of all."""
+        recent = np.frombuffer(self._recent, np.int64).reshape(-1, WIDTH)[:, k]
+        parts = [block[k] for block in self._settled]
+        return _unless_alike(np.concatenate([*parts, recent], dtype=np.int64))
+
     def _further_of(self, i: int) -> Sequence[int]:
         return self._further[self._until[i - 1] if i else 0 : self._until[i]]
 
 
-def _column(numbers: array[int]) -> Ints:
-    """Return the numbers where they are; as one number if all are alike."""
-    column = np.frombuffer(numbers, np.int64)
-    are_alike = len(column) and (column == column[0]).all()
-    return np.broadcast_to(column[:1].copy(), column.shape) if are_alike else column
+def _narrow(column: Ints) -> Ints:
+    """Return the same numbers in less room."""
+    low, high = int(column.min()), int(column.max())
+    if low == high:
+        return np.broadcast_to(np.int64(low), column.shape)
+    bits = next(bits for bits in (8, 16, 32, 64) if max(high, -low - 1) < 1 << (bits - 1))
+    return column.astype(f"int{bits}")
+
+
+def _of(numbers: array[int]) -> Ints:
+    """Return the numbers where they are."""
+    return _unless_alike(np.frombuffer(numbers, np.int64))
+
+
+def _unless_alike(column: Ints) -> Ints:
+    """Return the column; as one number if all are alike."""
+    are_alike = len(column) > 0 and bool((column == column[0]).all())
+    return np.broadcast_to(column[0].copy(), column.shape) if are_alike else column

@@ -143,7 +143,7 @@ def are_any_fixed(buffers: Sequence[Buffer]) -> bool:
 
 
 def buffer_of(
-    id_: BufferId, own: Sequence[int], sayings: Sequence[Saying], rare: dict[str, int], further: Sequence[int]
+    id_: BufferId, own: Sequence[int], sayings: Sequence[tuple[Any, ...]], rare: dict[str, int], further: Sequence[int]
 ) -> Buffer:
     """Return the buffer with a row's numbers, rare ones, and these lifetimes after the first. It takes over the rare ones."""
     size, alignment, start, end, hint, said = own

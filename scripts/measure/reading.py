@@ -17,6 +17,7 @@ from pathlib import Path
 from planner.formats import FORMATS, read_problem
 from planner.model.errors import BadInput
 from scripts.measure.reading_files import FILES
+from scripts.measure.short_rows import SHORT_ROWS
 
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
@@ -88,7 +89,7 @@ def main() -> None:
         "| format | file | MiB | what comes of it | MiB more | for each byte |\n|---|---|---|---|---|---|", flush=True
     )
     with tempfile.TemporaryDirectory() as folder:
-        for (format_, name), make in FILES.items():
+        for (format_, name), make in (FILES | SHORT_ROWS).items():
             if arguments.only and not any(word in f"{format_} {name}" for word in arguments.only):
                 continue
             print(row(name, format_, make(int(arguments.mib * MIB)), Path(folder)), flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import islice, repeat
 from typing import NotRequired
 
 import numpy as np
@@ -39,6 +39,9 @@ class BufferWire(TypedDict):
     accesses: NotRequired[Bytes]
     data: NotRequired[str | None]
     """The contents of a buffer of the kind "constant", in base64."""
+
+
+_FIELDS = BufferWire.__annotations__.keys()
 
 
 class Buffers:
@@ -78,7 +81,8 @@ class Buffers:
                 self._wrong_kinds[here] = kind
         if text is not None:
             self._data[here] = text
-        self.unknown.update(dict.fromkeys(unknown_keys(wire, BufferWire)))
+        if not wire.keys() <= _FIELDS:
+            self.unknown.update(dict.fromkeys(unknown_keys(wire, BufferWire)))
         self._gathered.add(
             Buffer(
                 wire["name_hint"],
@@ -93,12 +97,15 @@ class Buffers:
         )
         others = wire.get("conflicts", [])
         if others or self._number:
-            self._list(here, others)
+            self._list(here, wire["name_hint"], others)
 
-    def _list(self, here: int, others: Sequence[str]) -> None:
-        """Record a buffer's conflict list, and the names up to it."""
+    def _list(self, here: int, name: str, others: Sequence[str]) -> None:
+        """Record a buffer's conflict list, its name and the names before it."""
         number = self._number
-        self._names.extend([number.setdefault(str(id_), len(number)) for id_ in self._gathered.ids(len(self._names))])
+        if len(self._names) < here:
+            earlier = islice(self._gathered.ids(), here)
+            self._names.extend([number.setdefault(str(id_), len(number)) for id_ in earlier])
+        self._names.append(number.setdefault(name, len(number)))
         self._listed.extend([number.setdefault(other, len(number)) for other in others])
         self._ends.extend(repeat(len(self._listed) - len(others), here - len(self._ends)))
         self._ends.append(len(self._listed))

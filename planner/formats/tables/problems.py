@@ -267,7 +267,7 @@ FORMATS: dict[str, Format] = {
             signs.is_memory_space,
             "planner.formats.dumps.memory_space:read",
             examples.MEMORY_SPACE,
-            Memory(10, 8, besides=24),
+            Memory(6, 6),
             settings=(ALIGNMENT,),
         ),
         Format(
