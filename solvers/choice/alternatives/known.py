@@ -154,7 +154,7 @@ class Known:
         """Place the choice; only values up to this one are wanted, so a known point beyond it that costs no more may show that the choice is of no use."""
         below = self._least_beyond(most_value, self.master.choices.cost(choice))
         if self._is_to_place(choice, below):
-            self._keep(choice, self._place(choice, below))
+            self.keep(choice, self._place(choice, below))
         return self.placed[choice]
 
     def place_ahead(self, wanted: Sequence[tuple[Choice, int | None]]) -> None:
@@ -163,7 +163,7 @@ class Known:
         if self._place_both is None or self.is_over() or not all(self._is_to_place(*each) for each in asked):
             return
         for (choice, _), placed in zip(asked, self._place_both(asked), strict=True):
-            self._keep(choice, placed)
+            self.keep(choice, placed)
 
     def _is_to_place(self, choice: Choice, below: int | None) -> bool:
         """True if the choice was not placed, or not with what is allowed now, or not as low as may be of use."""
@@ -171,7 +171,8 @@ class Known:
         is_settled_for_more = known is not None and known.is_useless and (below is None or below > (known.bound or 0))
         return known is None or is_settled_for_more or choice in self._to_place
 
-    def _keep(self, choice: Choice, placed: Placed) -> None:
+    def keep(self, choice: Choice, placed: Placed) -> None:
+        """Note how the choice was placed."""
         self._to_place.discard(choice)
         self.placed[choice] = placed
         self.master.work += placed.work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -50,19 +50,23 @@ class Asking:
 
     def _ask_both(self, one: Question, other: Question, work: int | None) -> tuple[Answer, Answer]:
         """Ask both, side by side if there are workers for it; the answers are the same."""
-        if len(self._talks) < SIDE_BY_SIDE:
-            return self._ask(one, work), self._ask(other, work)
+        first, second = self._replies(self._words(question, work) for question in (one, other))
+        return self._taken(first), self._taken(second)
+
+    def _replies(self, questions: Iterable[Mapping[str, object]]) -> list[Reply]:
+        """The replies to as many questions as SIDE_BY_SIDE at most, side by side if there are workers for it."""
+        asked = [*questions]
+        if len(self._talks) < len(asked):
+            return [self._talks[0].ask(question, self._limits.deadline) for question in asked]
         asking = [
-            talk.asking(self._words(question, work), self._limits.deadline)
-            for talk, question in zip(self._talks, (one, other), strict=True)
+            talk.asking(question, self._limits.deadline) for talk, question in zip(self._talks, asked, strict=False)
         ]
-        replies: list[Reply | None] = [None, None]
+        replies: list[Reply | None] = [None] * len(asked)
         while None in replies:
             for k, reply in enumerate(replies):
                 if reply is None:
                     replies[k] = next(asking[k])
-        first, second = (self._taken(reply) for reply in replies if reply is not None)
-        return first, second
+        return [reply for reply in replies if reply is not None]
 
     def _words(self, question: Question, work: int | None) -> dict[str, object]:
         return {
@@ -179,8 +183,13 @@ class Master(Asking):
         share = LIGHT_SHARE if question.most_cost is not None and not question.for_cost else 1
         return self._ask(question, self._budget(share))
 
+    @property
+    def work_left(self) -> int | None:
+        """The work left for everything; None without limit."""
+        return None if self._limits.work is None else max(self._limits.work - self.work, 0)
+
     def _budget(self, share: int) -> int | None:
-        left = None if self._limits.work is None else max(self._limits.work - self.work, 0)
+        left = self.work_left
         each = None if self.work_each is None else self.work_each // share
         return left if each is None else each if left is None else min(left, each)
 

@@ -24,6 +24,9 @@ WORKERS = 1
 LARGEST = 1 << 61
 """Greater than any load."""
 
+MOST_SHARES = 1_000
+"""With more shares of bytes in several memories, the question about whole blocks is not asked: it has no answer in time."""
+
 
 class Answering(ABC):
     """Answers questions in a process of its own, each within its budget."""
@@ -106,6 +109,8 @@ class Questions(Answering):
         """May the bytes of a block be spread over several memories?"""
         in_parts = choices.memories is not None and not is_divisible
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
+        self._is_large = is_large(choices)
+        self._peaks: list[Any] = []
         self._sums: list[Any] = []
         """For each load, the expression of what is not always live."""
         self._unit = unit_of(choices)
@@ -113,6 +118,8 @@ class Questions(Answering):
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
+        if self._divisible is not None and self._is_large:
+            return self._divisible.ask(question, budget, control)
         if self._divisible is None or question.fixed is not None:
             return self._whole(question, budget, control)
         rough = self._divisible.ask(question, _half(budget), control)
@@ -128,6 +135,22 @@ class Questions(Answering):
             return best._replace(work=found.work + best.work)
         bound = max((each for each in (best.bound, rough.bound) if each is not None), default=None)
         return best._replace(choice=best.choice or tried.choice, bound=bound, work=found.work + best.work)
+
+    def peaks(self, choice: Choice, budget: engine.Budget, control: Control) -> list[int] | None:
+        """The peaks of several memories with which the choice has the least level; None if none were found in time."""
+        if self._base is None:
+            self._build()
+        model = self._base.clone()
+        for literals, a in zip(self._chosen, choice, strict=True):
+            model.add(literals[a] == 1)
+        model.minimize(self._level)
+        best: list[list[int]] = []
+
+        def on_solution(value: engine.ReadValue) -> None:
+            best[:] = [[value(peak) * self._unit for peak in self._peaks]]
+
+        engine.solve(model, budget, control, on_solution)
+        return best[0] if best else None
 
     def _whole(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer of this model alone."""
@@ -230,7 +253,7 @@ class Questions(Answering):
         assert memories is not None
         most = _most_live(memories)
         highest = [most if room is None else min(max(room, 0), most) for room in memories.room]
-        peaks = [model.new_int_var(0, each // self._unit, "") for each in highest]
+        self._peaks = peaks = [model.new_int_var(0, each // self._unit, "") for each in highest]
         spare = -(-memories.spare // self._unit)
         there: dict[tuple[int, tuple[Pick, ...]], dict[int, Any]] = {}
         for shares in memories.live if not self._is_divisible else ():
@@ -258,25 +281,29 @@ class Questions(Answering):
     def _add_bytes(self, memories: Memories, peaks: Sequence[Any], most: int) -> None:
         """At each time, bytes that may be in the same memories are spread over them in any way."""
         model = self._base
+        spare = -(-memories.spare // self._unit)
         for shares in memories.live:
             inside: list[list[Any]] = [[] for _ in peaks]
             of_homes: dict[tuple[int, ...], list[Share]] = {}
             for share in shares:
                 of_homes.setdefault(share.pools, []).append(share)
+            rounded = 0 if self._unit == 1 else len(of_homes)  # in larger units each part may be rounded up
             for homes, those in of_homes.items():
                 literals = [
                     (literal, each.size // self._unit) for each in those for literal in self._any_of(each.picks)
                 ]
                 total = engine.weighted_sum([literal for literal, _ in literals], [size for _, size in literals])
                 total += sum(each.size // self._unit for each in those if not each.picks)
+                if len(of_homes) == 1 and self._is_large:  # the same bounds, proven with less work
+                    model.add(total <= sum(peaks[p] + spare + rounded for p in homes))
+                    break
                 parts = [model.new_int_var(0, most, "") for _ in homes]
                 model.add(sum(parts) == total)
                 for p, part in zip(homes, parts, strict=True):
                     inside[p].append(part)
             for peak, parts in zip(peaks, inside, strict=True):
-                if parts:  # in larger units each part may be rounded up
-                    rounded = 0 if self._unit == 1 else len(parts)
-                    model.add(sum(parts) <= peak + -(-memories.spare // self._unit) + rounded)
+                if parts:
+                    model.add(sum(parts) <= peak + spare + min(rounded, len(parts)))
 
     def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
         """Literals whose sum is 1 if at least one of the picks is chosen, and can be 0 otherwise; for picks of one group, their own literals."""
@@ -288,6 +315,12 @@ class Questions(Answering):
             for g, a in picks:
                 self._base.add_implication(self._chosen[g][a], self._either[key])
         return [self._either[key]]
+
+
+def is_large(choices: Choices) -> bool:
+    """True if there are several memories and so many shares that each answer is about divisible bytes."""
+    memories = choices.memories
+    return memories is not None and len({each for shares in memories.live for each in shares}) > MOST_SHARES
 
 
 def unit_of(choices: Choices) -> int:

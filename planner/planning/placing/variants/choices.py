@@ -91,7 +91,7 @@ def lower_choices(problem: Problem) -> Choices:
     unit = _unit(problem.pools)
     parts = Parts(spell_out_constants(problem))
     look(PREPARING)
-    block, low = _blocks(parts)
+    block, low = blocks_of(parts)
     several = len(problem.pools) > 1
     homes = _homes(problem, parts, block) if several else None
     look(PREPARING)
@@ -124,7 +124,7 @@ def _unit(pools: Sequence[Pool]) -> int:
     return gcd(*(1 if pool.reserved else pool.alignment for pool in pools))
 
 
-def _blocks(parts: Parts) -> tuple[dict[int, int], dict[int, int]]:
+def blocks_of(parts: Parts) -> tuple[dict[int, int], dict[int, int]]:
     """Return the block of each part and its place there, with the links of all alternatives."""
     ids = range(len(parts.buffers))
     block, low = {i: i for i in ids}, dict.fromkeys(ids, 0)
@@ -239,21 +239,21 @@ def _pieces(
     parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool
 ) -> Iterator[tuple[int, Piece]]:
     """Return all parts that may be live, and their pieces, in blocks; of two exclusive ones only the larger. `several`: there are several memories."""
-    left_out = _of_exclusive_pairs(parts, block) | _of_torn_blocks(parts, block, low, several=several)
+    left_out = _of_exclusive_pairs(parts, block) | _of_tornblocks_of(parts, block, low, several=several)
     for i, (buffer, pick, lives) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         if i not in left_out:
             for start, end in lives:
                 yield i, Piece(block[i], start, end, low[i], low[i] + buffer.size, pick)
 
 
-def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:
+def _of_tornblocks_of(parts: Parts, block: Mapping[int, int], low: Mapping[int, int], *, several: bool) -> set[int]:
     """Return all members but the largest of blocks that alternatives tie differently: which bytes they share depends on the choice.
 
     With several memories this includes blocks whose members may be there without a tie: each may then be in another memory.
     """
     torn = {block[link.part] for link in parts.links if low[link.part] - low[link.base] != link.offset}
     if several:
-        torn |= _of_loose_blocks(parts, block)
+        torn |= _of_looseblocks_of(parts, block)
     if not torn:
         return set()
     largest: dict[int, int] = {}
@@ -263,7 +263,7 @@ def _of_torn_blocks(parts: Parts, block: Mapping[int, int], low: Mapping[int, in
     return {i for i, root in block.items() if root in torn and largest[root] != i}
 
 
-def _of_loose_blocks(parts: Parts, block: Mapping[int, int]) -> set[int]:
+def _of_looseblocks_of(parts: Parts, block: Mapping[int, int]) -> set[int]:
     """Return the blocks in which only some alternative ties two members that are always there, be it by a buffer of its own between them."""
     firm = _firm_groups(parts)
     first: dict[int, int] = {}

@@ -13,7 +13,11 @@ from solvers.choice.alternatives.known import Known
 from solvers.choice.alternatives.master import Exact, Master
 from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
 from solvers.choice.alternatives.points import Frontier as Found
+from solvers.choice.alternatives.questions import is_large
 from solvers.choice.alternatives.search import Search
+from solvers.choice.alternatives.whole.asking import Assigning
+from solvers.choice.alternatives.whole.making import Making
+from solvers.choice.alternatives.whole.search import LargeSearch
 from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
@@ -42,6 +46,7 @@ from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import lower_joint, measure_of, most_value
+from .homes import HomesPlacing
 from .hurried import lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
 from .lifting import Lifting, open_stop
@@ -55,6 +60,8 @@ SHARE_OF_A_QUESTION = 64
 """The part of the work for a question about choices."""
 SHARE_OF_AN_EXACT_QUESTION = 32
 """The part for a question about choices and addresses together, in small problems."""
+SHARE_OF_AN_ASSIGNMENT = 8
+"""The part for giving each buffer of a choice a memory, in large problems."""
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
@@ -104,6 +111,8 @@ class Choosing:
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
         self._exact: Exact | None = None
+        self._assigning: Assigning | None = None
+        """Asked in large problems with several memories."""
         self._placing = Placing(
             problem,
             options,
@@ -125,6 +134,8 @@ class Choosing:
         self._master.work_each = self._share(SHARE_OF_A_QUESTION)
         if self._exact is not None:
             self._exact.work_each = self._share(SHARE_OF_AN_EXACT_QUESTION)
+        if self._assigning is not None:
+            self._assigning.work_each = self._share(SHARE_OF_AN_ASSIGNMENT)
         return True
 
     def _exactly(self) -> Exact | None:
@@ -231,8 +242,9 @@ class Choosing:
             return search.so_far(self._placed_points())
         finally:
             self._master.close()
-            if self._exact is not None:
-                self._exact.close()
+            for more in (self._exact, self._assigning):
+                if more is not None:
+                    more.close()
 
     def _placed_points(self) -> Iterator[Point]:
         """Yield all choices with a plan as points of which nothing is proven."""
@@ -269,7 +281,14 @@ class Choosing:
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
         known = Known(self._master, self._exactly, self._measure, self._place, self._stopped, self._placing.place_both)
-        return Search(known, self._measure, demand, self._more, on_point)
+        choices = self._master.choices
+        if not is_large(choices):
+            return Search(known, self._measure, demand, self._more, on_point)
+        share = self._share(SHARE_OF_AN_ASSIGNMENT)
+        self._assigning = Assigning(choices, choices, self._limits, self._options.seed, self._patience, share)
+        stack = HomesPlacing(self._problem, choices.times, self._placing).stack
+        making = Making(known, self._assigning, stack)
+        return LargeSearch(known, self._measure, demand, self._more, on_point, making)
 
     def _share(self, part: int, doublings: int = 1) -> int | None:
         """Return the part of the work in the first round, doubled `doublings` times in each later one."""

@@ -180,12 +180,12 @@ class Placing:
                 if is_new_and_small and has_one_pool and share is not None:
                     is_doubtful = tried.below is not None and any(hint.room == tried.below - 1 for hint in hints)
                     share = min(WORK_OF_A_GLANCE if is_doubtful else WORK_OF_A_PART, share)
-                plan, work = self._planned(problem, share, Goal.MINIMISE)
+                plan, work = self.planned(problem, share, Goal.MINIMISE)
             except BadInput:
                 return Placed(None, None, WORK_PER_PLAN)
             if plan.status is PlanStatus.INFEASIBLE:
                 return Placed(None, None, work)
-            self.plans[positions] = min(plan, self.plans.get(positions, plan), key=_rank)
+            self.plans[positions] = min(plan, self.plans.get(positions, plan), key=rank)
         is_new, tried.is_new = tried.is_new, False
         steps = (self._settle, self._lower, self._settle)
         for step in steps[:1] if is_new and is_small else steps:
@@ -239,7 +239,7 @@ class Placing:
             if each.share == share and each.peak <= peak and all(positions[g] == a for g, a in each.picks):
                 tried.hard = each.part
                 return 0
-        fit = self._fitting(share)
+        fit = self.fitting(share)
         room = None if tried.below is None else tried.below - 1
         is_repeated = room not in self._narrowed and any(each.room == room for each in self._refuted)
         hints = self._hints(problem, tried.below)
@@ -279,15 +279,16 @@ class Placing:
         """Lower the plan window by window; return the work used."""
         if self.options.solver == AUTO and len(problem.buffers) < LEAST_FOR_WINDOWS:
             return 0
-        fit = self._fitting(self.share(SHARE_OF_WINDOWS, 1))
+        fit = self.fitting(self.share(SHARE_OF_WINDOWS, 1))
         self.plans[positions] = lowered(problem, self.plans[positions], fit)
         return fit.used
 
-    def _fitting(self, share: int | None) -> _Fitting:
+    def fitting(self, share: int | None) -> Fitting:
+        """Return what plans parts within this share of the work."""
         left = self.left()
-        return _Fitting(self._planned, self.stopped, share, left)
+        return Fitting(self.planned, self.stopped, share, left)
 
-    def _planned(
+    def planned(
         self, problem: Problem, work_limit: int | None, goal: Goal, solver: str | None = None
     ) -> tuple[Plan, int]:
         """Return the plan of a problem without variants, and the work it took. Raises BadInput."""
@@ -302,7 +303,7 @@ class Placing:
         except CannotSolve:
             if solver is None:
                 raise
-            return self._planned(problem, work_limit, goal)
+            return self.planned(problem, work_limit, goal)
         work = WORK_PER_PLAN + WORK_PER_BUFFER * len(problem.buffers)
         if solver is not None and plan.run.work is not None:
             work += plan.run.work  # it has one worker, whatever the options allow
@@ -329,7 +330,7 @@ class Placing:
         return tuple(found)
 
 
-class _Fitting:
+class Fitting:
     """Plans parts of a problem until a share of the work is used."""
 
     def __init__(
@@ -359,7 +360,7 @@ class _Fitting:
         return made
 
 
-def _rank(plan: Plan) -> tuple[bool, int, int]:
+def rank(plan: Plan) -> tuple[bool, int, int]:
     """Return the order in which plans of one choice are preferred: less memory, then more proven."""
     value = plan.objective.value
     return value is None, value or 0, -(plan.objective.bound or 0)

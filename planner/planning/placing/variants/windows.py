@@ -5,7 +5,7 @@ In a long and thin problem each period may be easy, and the whole hard: placing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -47,12 +47,24 @@ def lowered(problem: Problem, made: Plan, fit: Fit) -> Plan:
     return made if verify(problem, better, effort=BRIEF) else better
 
 
+def lowered_to(problem: Problem, made: Plan, least: int, fit: Fit) -> Mapping[BufferId, int]:
+    """Return the offsets of a plan of one pool, lowered to `least` where possible. They are not verified."""
+    found = _Windows(problem, made, fit)
+    if (
+        found.peak > least
+        and not problem.constraints.conflicts
+        and all(each.live is not None for each in problem.buffers)
+    ):
+        found.lower(least)
+    return found.offsets
+
+
 class _Windows:
     """The offsets so far."""
 
     def __init__(self, problem: Problem, made: Plan, fit: Fit) -> None:
         self._problem, self._made, self._fit = problem, made, fit
-        self._offsets: dict[BufferId, int] = {place.id: place.offset for place in made.placements}
+        self.offsets: dict[BufferId, int] = {place.id: place.offset for place in made.placements}
         self._spans = [
             (buffer, min(start for start, _ in live), max(end for _, end in live))
             for buffer in problem.buffers
@@ -141,14 +153,14 @@ class _Windows:
         if made is None or not made.placements:
             return False
         self._is_reproducible = self._is_reproducible and made.reproducible
-        self._offsets.update((place.id, place.offset) for place in made.placements)
+        self.offsets.update((place.id, place.offset) for place in made.placements)
         return True
 
     def _held(self, buffer: Buffer) -> Buffer:
-        return replace(buffer, fixed=Fixed(self._problem.pools[0].name, self._offsets[buffer.id]))
+        return replace(buffer, fixed=Fixed(self._problem.pools[0].name, self.offsets[buffer.id]))
 
     def _end(self, buffer: Buffer) -> int:
-        return self._offsets[buffer.id] + buffer.size
+        return self.offsets[buffer.id] + buffer.size
 
     def _colocated(self) -> dict[BufferId, Sequence[BufferId]]:
         """Return, for each buffer, all that moves with it."""
@@ -162,7 +174,7 @@ class _Windows:
     def plan(self) -> Plan:
         """Return the plan with the offsets found."""
         made, value = self._made, self.peak
-        placements = tuple(replace(place, offset=self._offsets[place.id]) for place in made.placements)
+        placements = tuple(replace(place, offset=self.offsets[place.id]) for place in made.placements)
         worth = value if made.objective.value == made.peak else value * self._problem.pools[0].cost
         terms = tuple(TermValue(term.name, worth, term.bound) for term in made.objective.terms)
         is_optimal = made.objective.bound == worth

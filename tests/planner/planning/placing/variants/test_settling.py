@@ -273,7 +273,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
             return found
 
         monkeypatch.setattr("planner.planning.placing.variants.placing.settled", always)
-    honest = Placing._planned
+    honest = Placing.planned
     partial: list[Placed] = []
     useless: list[Placed] = []
 
@@ -298,7 +298,7 @@ def test_proofs_of_parts_hold_for_every_choice_with_their_alternatives(
             partial.append(placed)
         return placed
 
-    monkeypatch.setattr(Placing, "_planned", badly)
+    monkeypatch.setattr(Placing, "planned", badly)
     monkeypatch.setattr(Placing, "place", noted)
     monkeypatch.setattr("planner.planning.placing.variants.settling.SIZES", (1, 2, 3, 4, 5))
     for seed in range(-1, 2_000 if nightly else 40):

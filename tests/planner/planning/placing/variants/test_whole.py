@@ -1,0 +1,168 @@
+"""Plans for whole buffers in several memories, as large problems get them: small problems against every choice."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from planner import Options, pareto, plan, verify
+from planner.facts.variants import with_choice
+from planner.generate import Request, generate
+from planner.model.plan import Frontier
+from planner.model.problem import Pool, Problem
+from planner.planning.placing.variants import choosing
+from planner.planning.placing.variants.choices import lower_choices
+from planner.planning.placing.variants.homes import HomesPlacing
+from planner.planning.placing.variants.placing import Placing
+from planner.planning.placing.variants.windows import lowered_to
+from solvers.choice.alternatives.instance import Choices
+from solvers.choice.alternatives.whole.asking import Assigned
+from solvers.choice.alternatives.whole.state import Layout
+from solvers.model.errors import StopReason
+from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem_of_kind
+
+SEVERAL = (Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1))
+KINDS = ("pools", "largest", "exclusions", "same_pool", "different_pool", "conflicts")
+
+
+@pytest.fixture
+def as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    def has_memories(choices: Choices) -> bool:
+        return choices.memories is not None
+
+    monkeypatch.setattr(choosing, "is_large", has_memories)
+
+
+def generated(seed: int, buffers: int = 40) -> Problem:
+    problem = generate("variants", Request(buffers, seed, parameters={"groups": 14, "alternatives": 4}))
+    return replace(problem, pools=SEVERAL)
+
+
+@pytest.mark.usefixtures("as_if_large")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_of_each_point_holds_for_every_choice(kind: str, nightly: bool) -> None:
+    tried = 0
+    for seed in range(60 if nightly else 10):
+        problem = random_problem_of_kind(kind, seed)
+        if problem is None or len(problem.pools) == 1:
+            continue
+        tried += 1
+        found = pareto(problem, Options(time_limit=None, work_limit=1_500_000, workers=1))
+        every = every_choice(problem)
+        if found.is_infeasible:
+            assert every == [], seed
+        for point in found.points:
+            assert verify(problem, point) == (), seed
+            assert point.choice is not None
+            bound, cost_bound = point.objective.bound or 0, point.choice.cost_bound or 0
+            assert not any(cost <= point.choice.cost and value < bound for cost, value in every), seed
+            assert not any(value <= (point.objective.value or 0) and cost < cost_bound for cost, value in every), seed
+        _check_within(found, every)
+    assert tried > 1
+
+
+def _check_within(found: Frontier, every: list[tuple[int, int]]) -> None:
+    if found.within is None:
+        return
+    more = 1 + found.within + 1e-9
+    points = [(each.choice.cost, each.objective.value or 0) for each in found.points if each.choice is not None]
+    for cost, value in every:
+        assert any(_is_at_most(c, cost, more) and v <= value * more for c, v in points)
+
+
+def _is_at_most(had: int, possible: int, more: float) -> bool:
+    return had <= possible or had <= possible * more
+
+
+@pytest.mark.usefixtures("as_if_large")
+def test_the_frontier_is_the_same_with_one_and_two_workers() -> None:
+    problem = generated(1)
+    both = [pareto(problem, Options(time_limit=None, work_limit=4_000_000, workers=workers)) for workers in (1, 2)]
+    assert len(both[0].points) > 2
+    assert all(verify(problem, point) == () for point in both[0].points)
+    assert [(each.placements, each.objective, each.choice, each.stop) for each in both[0].points] == [
+        (each.placements, each.objective, each.choice, each.stop) for each in both[1].points
+    ]
+    assert both[0].within == both[1].within
+
+
+@pytest.mark.usefixtures("as_if_large")
+def test_a_limit_on_cost_holds_and_the_least_plan_is_within_it() -> None:
+    problem = generated(2)
+    free = plan(problem, Options(time_limit=None, work_limit=3_000_000, workers=1))
+    assert free.choice is not None
+    most = free.choice.cost * 3 // 4
+    limited = plan(problem, Options(time_limit=None, work_limit=3_000_000, workers=1, max_cost=most))
+    assert verify(problem, limited) == ()
+    assert limited.choice is not None
+    assert limited.choice.cost <= most
+    assert (limited.objective.value or 0) >= (free.objective.bound or 0)
+
+
+def placing_of(problem: Problem) -> tuple[Placing, HomesPlacing, Choices]:
+    choices = lower_choices(problem)
+    placing = Placing(
+        problem,
+        Options(workers=1),
+        choices.times,
+        plan,
+        share=lambda part, _: 6_400_000 // part,
+        left=lambda: None,
+        stopped=lambda: None,
+        seconds_left=lambda: None,
+        nothing=lambda: pytest.fail("there is time"),
+    )
+    return placing, HomesPlacing(problem, choices.times, placing), choices
+
+
+def test_buffers_are_placed_in_the_memories_they_were_given() -> None:
+    problem = replace(generated(3), pools=(Pool("tcm", 60_000), SEVERAL[1]))
+    placing, homes_placing, choices = placing_of(problem)
+    layout = Layout(choices)
+    chance = random.Random(3)
+    homes = {block: int(chance.random() < 0.3) for block in layout.pools}
+    assigned = Assigned((0,) * len(choices.costs), homes, (60_000, None))
+    stacked = homes_placing.stack(assigned)
+    for load, *reached in zip(layout.loads(assigned.choice, homes), *stacked.tops, strict=True):
+        assert all(live <= top for live, top in zip(load, reached, strict=True))
+    peaks = [max(load) for load in zip(*layout.loads(assigned.choice, homes), strict=True)]
+    reached = [max(each) for each in stacked.tops]
+    assert min(peaks) > 0
+    assert all(peak <= top <= peak * 5 // 4 for peak, top in zip(peaks, reached, strict=True))
+    made = placing.plans[assigned.choice]
+    assert verify(with_choice(problem, assigned.choice), made) == ()
+    assert stacked.placed.value == made.objective.value
+    assert (made.objective.value or 0) <= reached[0] + 4 * reached[1]
+
+
+def test_where_a_memory_is_too_small_it_is_said_how_high_it_would_be_filled() -> None:
+    problem = generated(3)
+    placing, homes_placing, choices = placing_of(problem)
+    assert choices.memories is not None
+    homes = {share.block: 0 for shares in choices.memories.live for share in shares}
+    assigned = Assigned((0,) * len(choices.costs), homes, (6000, 0))
+    stacked = homes_placing.stack(assigned)
+    assert stacked.placed.value is None
+    assert max(stacked.tops[0]) > 6000
+    assert max(stacked.tops[1]) == 0
+    assert assigned.choice not in placing.plans
+
+
+def test_a_plan_is_lowered_to_what_is_wanted_and_no_further() -> None:
+    problem = replace(generated(4), variants=None, pools=(Pool("p"),))
+    made = plan(problem, Options(time_limit=None, work_limit=200_000))
+    assert made.peak is not None
+    higher = replace(made, placements=tuple(replace(place, offset=place.offset + 4096) for place in made.placements))
+    wanted = made.peak + 1024
+    sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+
+    def fit(part: Problem) -> object:
+        return plan(part, Options(time_limit=None, work_limit=200_000))
+
+    offsets = lowered_to(problem, higher, wanted, fit)  # type: ignore[arg-type]
+    assert max(offset + sizes[id_] for id_, offset in offsets.items()) <= wanted
+    same = lowered_to(problem, made, wanted, lambda _: pytest.fail("it is low enough"))
+    assert dict(same) == {place.id: place.offset for place in made.placements}
+    assert made.stop in (StopReason.PROVED, StopReason.WORK_LIMIT)
