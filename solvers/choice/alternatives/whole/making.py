@@ -14,18 +14,21 @@ from ..known import Known
 from ..points import Placed
 from ..questions import LARGEST
 from .asking import Assigned, Assigning, Wish
-from .state import Spot
+from .state import Layout, Spot
 
 ATTEMPTS = 4
 """Choices placed for one value, at most."""
 EASED = 128
-"""The next one has less live by 1/EASED where the one before reached too high."""
+"""The next one has less live by 1/EASED where the one before reached too high, and twice as much less each time."""
 NEAR = 2
 """It has less live at this many times before and after, too."""
 
 
 ENOUGH = 256
 """A plan that is worth more by 1/ENOUGH, at most, is good enough."""
+
+
+POOR = 64
 
 
 class Stacked(NamedTuple):
@@ -52,6 +55,10 @@ class Made(NamedTuple):
         """The order in which they are preferred: those within the value first, then by cost; others by value."""
         return (0, self.cost) if self.value <= value else (self.value, self.cost)
 
+    def is_poor(self, plea: Plea) -> bool:
+        """True if it is worth or costs more than wanted by 1/POOR: there was no time to make it any better."""
+        return self.value > plea.value + plea.value // POOR or self.cost > plea.enough + plea.enough // POOR
+
 
 class Plea(NamedTuple):
     """What to make a plan of, and how much it may be worth."""
@@ -77,6 +84,7 @@ class Making:
 
     def __init__(self, known: Known, assigning: Assigning, stack: Stack) -> None:
         self._known, self._assigning, self._stack = known, assigning, stack
+        self._layout = Layout(known.master.choices)
         self._ahead: dict[int, Assigned | None] = {}
         """Choices with memories, not placed yet, by the value that is wanted."""
 
@@ -92,7 +100,7 @@ class Making:
         value, wish = plea.value, plea.wish
         caps: dict[Spot, int] = {}
         before: Assigned | None = None
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             (assigned,) = [self._ahead.pop(value)] if value in self._ahead else self._assigned([wish])
             if assigned is None or self._known.is_over():
                 break
@@ -107,7 +115,7 @@ class Making:
             if assigned == before:
                 break
             before = assigned
-            around = _lower(caps, assigned, stacked.tops)
+            around = self._lower(caps, assigned, stacked.tops, EASED >> attempt)
             if not around:
                 break
             wish = replace(wish, choice=assigned.choice, homes=assigned.homes, tops=assigned.tops, caps=caps, around=around, enough=LARGEST)  # fmt: skip
@@ -122,15 +130,16 @@ class Making:
                 self._known.stop = stopped
         return [assigned for assigned, _ in found]
 
-
-def _lower(caps: dict[Spot, int], assigned: Assigned, tops: Sequence[Sequence[int]]) -> list[int]:
-    """Lower what may be live near the times at which a memory is filled too high; return these times."""
-    found: set[int] = set()
-    for pool, (most, reached) in enumerate(zip(assigned.tops, tops, strict=False)):
-        if most is None:
-            continue
-        for time in range(len(reached)):
-            if max(reached[max(time - NEAR, 0) : time + NEAR + 1]) > most:
-                caps[time, pool] = caps.get((time, pool), most) - max(most // EASED, 1)
-                found.add(time)
-    return sorted(found)
+    def _lower(self, caps: dict[Spot, int], assigned: Assigned, tops: Sequence[Sequence[int]], part: int) -> list[int]:
+        """Lower what may be live near the times at which a memory is filled too high, to less than is, by 1/part; return these times."""
+        found: set[int] = set()
+        loads = self._layout.loads(assigned.choice, assigned.homes)
+        for pool, (most, reached) in enumerate(zip(assigned.tops, tops, strict=False)):
+            if most is None:
+                continue
+            for time in range(len(reached)):
+                if max(reached[max(time - NEAR, 0) : time + NEAR + 1]) > most:
+                    live = min(caps.get((time, pool), most), loads[time][pool])
+                    caps[time, pool] = live - max(most // part, 1)
+                    found.add(time)
+        return sorted(found)

@@ -62,9 +62,11 @@ class LargeSearch(Search):
         plea = self._plea(value, answer)
         made = None if plea is None else self._making.make(plea)
         self._is_open = True
-        if made is None:
+        if plea is None or made is None:
             return None
         self._made[value] = made
+        if self._points and self._known.is_over() and made.is_poor(plea):
+            return None
         most_cost, most_value = self._demand.most_cost, self._demand.most_value
         if (most_cost is not None and made.cost > most_cost) or (most_value is not None and made.value > most_value):
             return None
