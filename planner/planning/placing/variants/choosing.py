@@ -22,7 +22,7 @@ from solvers.model.errors import SolverError, StopReason
 from solvers.model.solver import Limits, Silent
 
 from ....facts.plain_choices import least_cost, plain_choices
-from ....facts.variants import costs_of_choice, weighted_cost
+from ....facts.variants import costs_of_choice, count_of_alternatives, weighted_cost
 from ....model.deadline import OutOfTime, look
 from ....model.plan import (
     ChoiceGoal,
@@ -65,6 +65,8 @@ SHARE_OF_AN_ASSIGNMENT = 8
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
+MANY = 5_000
+"""With more alternatives and rules between them, a search may end before it comes to what needs none."""
 
 _NOTHING = Found((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
 """What is found without a search."""
@@ -264,6 +266,11 @@ class Choosing:
         found = _NOTHING if self._choices is None else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
             return found
+        points = self._plain_points(on_point)
+        return replace(found, points=tuple(sorted(points, key=lambda point: point.cost)))
+
+    def _plain_points(self, on_point: OnPoint) -> list[Point]:
+        """Return the points of choices that need no search, of which nothing is proven; after the end of the time, of one."""
         plain: dict[tuple[int, int], Point] = {}
         for choice in plain_choices(self._problem):
             if plain and self._clock.is_over:
@@ -276,19 +283,24 @@ class Choosing:
         points = [point for point in plain.values() if not any(other.dominates(point) for other in plain.values())]
         for point in points:
             on_point(point)
-        return replace(found, points=tuple(sorted(points, key=lambda point: point.cost)))
+        return points
 
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
         known = Known(self._master, self._exactly, self._measure, self._place, self._stopped, self._placing.place_both)
+        given = known, self._measure, demand, self._more, on_point
         choices = self._master.choices
-        if not is_large(choices):
-            return Search(known, self._measure, demand, self._more, on_point)
-        share = self._share(SHARE_OF_AN_ASSIGNMENT)
-        self._assigning = Assigning(choices, choices, self._limits, self._options.seed, self._patience, share)
-        stack = HomesPlacing(self._problem, choices.times, self._placing).stack
-        making = Making(known, self._assigning, stack)
-        return LargeSearch(known, self._measure, demand, self._more, on_point, making)
+        if is_large(choices):
+            share = self._share(SHARE_OF_AN_ASSIGNMENT)
+            self._assigning = Assigning(choices, choices, self._limits, self._options.seed, self._patience, share)
+            stack = HomesPlacing(self._problem, choices.times, self._placing).stack
+            search: Search = LargeSearch(*given, Making(known, self._assigning, stack))
+        else:
+            search = Search(*given)
+        rules = len(self._variants.requires) + len(self._variants.forbids)
+        if self._choices is not None and count_of_alternatives(self._variants) + rules > MANY:
+            search.begin_with({point: Placed(point.value, point.bound) for point in self._plain_points(on_point)})
+        return search
 
     def _share(self, part: int, doublings: int = 1) -> int | None:
         """Return the part of the work in the first round, doubled `doublings` times in each later one."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from planner.generate import Request, generate
 from planner.model.deadline import OutOfTime
 from planner.model.errors import Code, Finding
 from planner.model.plan import Plan
+from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.options.preference import Preference
 from planner.planning.placing.solving import pareto, plan
@@ -85,3 +88,21 @@ def test_where_choices_cannot_be_written_down_the_largest_buffer_is_a_bound(monk
         == hurried.largest_buffer(problem)
         == max(buffer.size for buffer in problem.buffers)
     )
+
+
+def test_with_very_many_alternatives_the_smallest_are_placed_before_the_search() -> None:
+    """It came to the cheapest alone before its work was done, and those were six hundred times as large."""
+    chance = random.Random(1)
+
+    def alternative(name: str, cost: int) -> Alternative:
+        begin = chance.randrange(300)
+        live = ((begin, begin + chance.randrange(1, 9)),)
+        return Alternative(name, costs=(cost,), buffers=(Buffer(name, chance.randrange(1, 9999), live=live),))
+
+    groups = tuple(VariantGroup(f"g{g}", tuple(alternative(f"g{g}.{a}", a) for a in range(600))) for g in range(10))
+    made = plan(
+        Problem((), (Pool("p"),), variants=Variants(groups, (CostTerm("c"),))),
+        Options(work_limit=1_000_000, time_limit=None, workers=1),
+    )
+    assert made.peak is not None
+    assert made.peak <= sum(min(each.buffers[0].size for each in group.alternatives) for group in groups)
