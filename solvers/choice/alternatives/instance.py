@@ -109,6 +109,11 @@ class Choices:
     def cost(self, choice: Sequence[int]) -> int:
         return sum(of_group[a] for of_group, a in zip(self.costs, choice, strict=True))
 
+    @property
+    def least_cost(self) -> int:
+        """No choice costs less: the rules are left out of account."""
+        return sum(map(min, self.costs))
+
     def load(self, choice: Sequence[int]) -> int:
         """The most that is live at a time."""
         return max((load.of(choice) for load in self.loads), default=0)

@@ -332,7 +332,7 @@ class Search:
         """`is_whole`: the whole frontier was asked for, so proven points alone are not enough."""
         points = self._best()
         is_exact = not self._is_open and all(point.is_proven for point in points)
-        points = _thinned(points, self._demand.points)
+        points = thinned(points, self._demand.points)
         within = self._within(points)
         is_complete = is_complete and is_exact and within == 0
         otherwise = StopReason.PROVED if is_exact and not (is_whole and points) else StopReason.WORK_LIMIT
@@ -381,7 +381,7 @@ class Search:
         return replace(point, bound=bound, cost_bound=cost_bound)
 
 
-def _thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
+def thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
     """At most this many points, with both ends kept: points with the nearest neighbours are dropped first."""
     if most == 1:
         return points[:1]

@@ -14,7 +14,7 @@ from solvers.choice.alternatives.master import Exact, Master
 from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
 from solvers.choice.alternatives.points import Frontier as Found
 from solvers.choice.alternatives.questions import is_large
-from solvers.choice.alternatives.search import Search
+from solvers.choice.alternatives.search import Search, thinned
 from solvers.choice.alternatives.whole.asking import Assigning
 from solvers.choice.alternatives.whole.making import Making
 from solvers.choice.alternatives.whole.search import LargeSearch
@@ -190,6 +190,7 @@ class Choosing:
         search = self._search(points, on_point)
         search.begin_with(known)
         found = self._found(search, search.frontier, on_point)
+        found = replace(found, points=thinned(found.points, points))
         weak = {point.choice for point in known if point.value != point.bound}
         for point in found.points:  # a known plan may show less than the search
             if point.is_proven and point.choice in weak and self._stopped() is None:

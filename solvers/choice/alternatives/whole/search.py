@@ -72,7 +72,8 @@ class LargeSearch(Search):
             return None
         reached = max(value, made.value)
         within = answer if reached == value else self._known.cheapest(self._measure.most_load(reached))
-        cost_bound = 0 if within is None or within.bound is None else within.bound
+        least = None if within is None else within.bound
+        cost_bound = self._master.choices.least_cost if least is None else least
         point = self._note(Point(made.assigned.choice, made.value, made.cost, 0, cost_bound), reached)
         self._raise_bound(point)
         self._now |= {value: point, reached: point, made.value: point}

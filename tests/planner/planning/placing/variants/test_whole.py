@@ -11,7 +11,17 @@ from planner import Options, pareto, plan, verify
 from planner.facts.variants import with_choice
 from planner.generate import Request, generate
 from planner.model.plan import Frontier
-from planner.model.problem import Pool, Problem
+from planner.model.problem import (
+    Alternative,
+    Buffer,
+    CostTerm,
+    Pool,
+    Problem,
+    Term,
+    VariantGroup,
+    Variants,
+)
+from planner.planning.options.preference import Preference
 from planner.planning.placing.variants import choosing
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.homes import HomesPlacing
@@ -99,6 +109,33 @@ def test_a_limit_on_cost_holds_and_the_least_plan_is_within_it() -> None:
     assert limited.choice is not None
     assert limited.choice.cost <= most
     assert (limited.objective.value or 0) >= (free.objective.bound or 0)
+
+
+@pytest.mark.usefixtures("as_if_large")
+def test_costs_may_be_negative_where_the_work_ends_before_a_bound() -> None:
+    """A bound of 0 was claimed then."""
+
+    def alternatives(time: int) -> tuple[Alternative, ...]:
+        several = {"a": (-7, 12), "b": (-5, 10)}
+        live = ((time, time + 1),)
+        return tuple(
+            Alternative(name, costs=(cost,), buffers=tuple(Buffer(f"{time}{name}{i}", size, live=live) for i in "123"))
+            for name, (cost, size) in several.items()
+        )
+
+    groups = tuple(VariantGroup(f"g{time}", alternatives(time)) for time in range(400))
+    several = Variants(groups, (CostTerm("c"),))
+    problem = Problem((), (Pool("p"), Pool("q", rank=1)), terms=(Term.LARGEST_PEAK,), variants=several)
+    made = plan(problem, Options(time_limit=None, work_limit=300_000, workers=1, prefer=Preference.SIZE))
+    assert made.choice is not None
+    assert made.choice.cost_bound == -2800
+    assert verify(problem, made) == ()
+
+
+def test_one_point_is_one_point_where_plain_choices_are_used() -> None:
+    problem = generate("variants", Request(40, 1, parameters={"groups": 14, "alternatives": 4}))
+    assert len(pareto(problem, Options(time_limit=None, work_limit=0, workers=1)).points) == 2
+    assert len(pareto(problem, Options(time_limit=None, work_limit=0, workers=1), points=1).points) == 1
 
 
 def placing_of(problem: Problem) -> tuple[Placing, HomesPlacing, Choices]:
