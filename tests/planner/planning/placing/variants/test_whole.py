@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from planner import Options, pareto, plan, verify
+from planner import Options, Term, pareto, plan, verify
 from planner.facts.variants import with_choice
 from planner.generate import Request, generate
 from planner.model.plan import Frontier
@@ -17,7 +17,6 @@ from planner.model.problem import (
     CostTerm,
     Pool,
     Problem,
-    Term,
     VariantGroup,
     Variants,
 )
