@@ -114,6 +114,11 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         lambda i: b'{"ph":"B","tid":%d,"ts":1}' % i,
         b"]}",
     ),
+    ("chrome-trace", "ends alone"): rows(
+        b'{"traceEvents":[{"ph":"X","name":"b","ts":0,"dur":2,"args":{"size":64}},',
+        lambda i: b'{"ph":"E","tid":%d}' % i,
+        b"]}",
+    ),
     ("chrome-trace", "memory events"): rows(
         b'{"traceEvents":[',
         lambda i: (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
@@ -33,17 +32,21 @@ class Begun(NamedTuple):
 
 
 class _Thread:
-    """What has begun in a thread, each inside the one before."""
+    """What has begun in a thread since a buffer did, each inside the one before."""
 
-    def __init__(self) -> None:
+    __slots__ = ("begun", "below", "names")
+
+    def __init__(self, below: int) -> None:
+        self.below = below
+        """How many that are no buffers began before, and have not ended yet."""
         self.begun: list[Begun] = []
-        self.names: Counter[object] = Counter()
+        self.names: dict[Hashable, int] = {}
         """How many buffers of each name there are among them."""
 
     def begin(self, begun: Begun) -> None:
         self.begun.append(begun)
         if begun.buffer is not None:
-            self.names[begun.name] += 1
+            self.names[begun.name] = self.names.get(begun.name, 0) + 1
 
     def end(self) -> Begun:
         begun = self.begun.pop()
@@ -60,29 +63,40 @@ class Pairs:
     def __init__(self, add: Callable[[Begun, Sized, float | None], None], at: Place, report: Report) -> None:
         """`add` takes each buffer, and when it ended."""
         self._add, self._at, self._report = add, at, report
-        self._threads: dict[Hashable, _Thread] = {}
+        self._threads: dict[str, _Thread | int] = {}
+        """The number of what has begun in a thread, and has not ended, instead of each if there is no buffer among them."""
         self._spans: dict[Hashable, Begun] = {}
         self._ids: dict[str, Hashable] = {}
         """The first id with each buffer's name."""
-        self._with_buffers: set[Hashable] = set()
+        self._with_buffers: set[str] = set()
         """Threads and categories."""
-        self._lost: dict[Hashable, tuple[int, object]] = {}
-        """The first end without a beginning of each."""
+        self._lost: dict[str, int | tuple[int, object]] = {}
+        """The first end without a beginning of each; with its name if it has one."""
 
     def begin(self, begun: Begun, event: dict[str, Any]) -> None:
-        group, id_ = _group(event), _id(event)
+        group = _group(event)
         if begun.buffer is not None:
             self._with_buffers.add(group)
         if event["ph"] == "B":
-            thread = self._threads.setdefault(group, _Thread())
-            if begun.buffer is not None and thread.names[begun.name]:
-                self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
-            thread.begin(begun)
-        elif (group, id_, begun.name) in self._spans:
+            self._begin_in_thread(begun, group)
+            return
+        id_ = _id(event)
+        if (group, id_, begun.name) in self._spans:
             text = f"{quoted(begun.name)} of the id {quoted(id_[-1])} has begun already"
             self._wrong(Code.DUPLICATE_ID, begun.event, "id", text)
         elif begun.buffer is not None:
             self._spans[group, id_, begun.name] = begun._replace(buffer=self._renamed(begun.buffer, id_))
+
+    def _begin_in_thread(self, begun: Begun, group: str) -> None:
+        thread = self._threads.get(group, 0)
+        if isinstance(thread, int):
+            if begun.buffer is None:
+                self._threads[group] = thread + 1
+                return
+            thread = self._threads[group] = _Thread(thread)
+        elif begun.buffer is not None and begun.name in thread.names:
+            self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
+        thread.begin(begun)
 
     def end(self, event: int, row: dict[str, Any], time: Callable[[], float]) -> None:
         """End what began last in the thread, or under that id."""
@@ -90,26 +104,41 @@ class Pairs:
         if row["ph"] == "e":
             begun = self._spans.pop((group, _id(row), name), None)
         else:
-            thread = self._threads.get(group)
-            last = thread.begun[-1] if thread is not None and thread.begun else None
-            if thread is not None and last is not None and name is not None and name != last.name and thread.names:
-                text = f"{quoted(name)} ends, and {quoted(last.name)} inside it has not"
-                self._wrong(Code.CONTRADICTION, event, "name", text)
-            begun = thread.end() if thread is not None and last is not None else None
+            thread = self._threads.get(group, 0)
+            if isinstance(thread, int):
+                begun = None
+                if thread:
+                    self._threads[group] = thread - 1
+                    return
+            else:
+                last = thread.begun[-1]
+                if name is not None and name != last.name:
+                    text = f"{quoted(name)} ends, and {quoted(last.name)} inside it has not"
+                    self._wrong(Code.CONTRADICTION, event, "name", text)
+                begun = thread.end()
+                if not thread.begun:
+                    self._threads[group] = thread.below
         if begun is None:
-            self._lost.setdefault(group, (event, name))
+            self._lost.setdefault(group, event if name is None else (event, name))
         elif begun.buffer is not None and (stop := time()) < begun.start:
             self._wrong(Code.INTERVAL_REVERSED, event, "ts", f"{quoted(begun.name)} ends before it begins")
         elif begun.buffer is not None:
             self._add(begun, begun.buffer, stop)
 
     def finish(self) -> None:
-        """Report ends without a beginning among buffers, and add what has not ended."""
-        for group, (event, name) in self._lost.items():
+        """Report ends without a beginning among buffers, and add what has not ended. No more can begin or end."""
+        for group, lost in self._lost.items():
             if group in self._with_buffers:
+                event, name = (lost, None) if isinstance(lost, int) else lost
                 what = "something" if name is None else quoted(name)
                 self._wrong(Code.CONTRADICTION, event, "ph", f"{what} ends, and has not begun")
-        for each in (*self._spans.values(), *(begun for thread in self._threads.values() for begun in thread.begun)):
+        threads = (thread for thread in self._threads.values() if not isinstance(thread, int))
+        left = [*self._spans.values(), *(begun for thread in threads for begun in thread.begun)]
+        for known in (self._lost, self._with_buffers, self._ids, self._spans, self._threads):
+            known.clear()
+        left.reverse()
+        while left:
+            each = left.pop()
             if each.buffer is not None:
                 self._add(each, each.buffer, None)
 
@@ -129,11 +158,12 @@ def name_of(event: dict[str, Any]) -> Hashable:
     return name if isinstance(name, Hashable) else None
 
 
-def _group(event: dict[str, Any]) -> Hashable:
-    """Return the thread of a B or E, and the category of others."""
+def _group(event: dict[str, Any]) -> str:
+    """Return what names the thread of a B or E, and the category of others."""
     if event["ph"] in ("B", "E"):
-        return str(event.get("pid")), str(event.get("tid"))
-    return str(event.get("cat"))
+        process = str(event.get("pid"))
+        return f"{len(process)} {process}{event.get('tid')}"
+    return f"category {event.get('cat')}"
 
 
 def _id(event: dict[str, Any]) -> tuple[str, ...]:

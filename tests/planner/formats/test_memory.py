@@ -22,7 +22,6 @@ MORE = {
     ("memplan", "colocations"): 14,
     ("minimalloc", "windows"): 26,
     ("minimalloc", "one window"): 20,
-    ("chrome-trace", "threads of their own"): 24,
     ("torch-snapshot", "blocks"): 11,
     ("idealloc", "heaps of their own"): 13,
 }

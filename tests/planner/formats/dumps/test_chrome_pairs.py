@@ -67,6 +67,15 @@ def test_begin_and_end_of_an_id_need_not_nest() -> None:
     assert lives(problem) == {"a": ((0, 3),), "a#2": ((1, 6),), "c": ((6, 8),), "c#0x1": ((7, 9),)}
 
 
+def test_what_holds_no_buffer_ends_under_any_name_before_and_after_buffers() -> None:
+    nested = [event("B", 0, "x"), event("B", 1, "y"), event("B", 2, "a", 64), event("E", 3, "a")]
+    problem = read(*nested, event("E", 4, "x"), event("B", 5, "b", 8), event("E", 6), event("E", 7))
+    assert lives(problem) == {"a": ((2, 3),), "b": ((5, 6),)}
+    assert refused(*nested, *[event("E", time) for time in (4, 5, 6)]) == ("contradiction", "/traceEvents/6/ph")
+    parts = (event("E", 1, tid="1", pid=""), event("B", 0, "a", 8, tid="", pid="1"))  # of two threads
+    assert lives(read(*parts)) == {"a": ((0, 1),)}
+
+
 def test_what_does_not_end_lasts_until_the_end() -> None:
     problem = read(event("B", 0, "a", 64), event("b", 1, "b", 8, id=1), event("X", 2, "c", 8, dur=3))
     assert lives(problem) == {"c": ((2, 5),), "b": ((1, 6),), "a": ((0, 6),)}
