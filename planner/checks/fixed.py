@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import lcm
 
 from ..facts.colocation import Congruence
-from ..facts.intervals import first_meeting, merged, overlap
+from ..facts.intervals import first_meeting, merged, merged_as_held, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
 from ..model.columns import counted_alignments, restricted
 from ..model.deadline import tick
 from ..model.errors import Code
-from ..model.problem import MAX_ADDRESS, Buffer, Pool, Problem
+from ..model.problem import MAX_ADDRESS, Buffer, Interval, Pool, Problem
 from ..model.varied_columns import VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names
@@ -32,7 +32,7 @@ MAX_RULES = 64
 
 
 def check_fixed(problem: Problem, names: Names, groups: Groups, homes: Homes, report: Report) -> None:
-    buffers, reserved = problem.buffers, [merged(pool.reserved) for pool in problem.pools]
+    buffers, reserved = problem.buffers, [merged_as_held(pool.reserved) for pool in problem.pools]
     pinned: Mapping[int, Pinned]
     suspects: Iterable[int]
     if isinstance(buffers, VariedColumns) and not (groups.are_any and are_any_fixed(buffers)):
@@ -91,7 +91,7 @@ def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict
     return pinned
 
 
-def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: tuple[tuple[int, int], ...]) -> list[str]:
+def _objections(buffer: Buffer, pool: Pool, offset: int, reserved: Sequence[Interval]) -> list[str]:
     texts = []
     end = offset + buffer.size
     if offset < 0:

@@ -8,6 +8,7 @@ from operator import le
 
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Interval
+from ..model.range_columns import RangeColumns
 from .report import Place, Report, quoted
 
 
@@ -51,7 +52,7 @@ def check_length(report: Report, place: Place, text: str) -> bool:
     return False
 
 
-def check_ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low: int, high: int) -> None:
+def check_ranges(report: Report, place: Place, ranges: Sequence[Interval], low: int, high: int) -> None:
     if len(ranges) > 1 and _are_sound_ranges(ranges, low, high):
         return
     for j, (start, end) in enumerate(ranges):
@@ -63,8 +64,10 @@ def check_ranges(report: Report, place: Place, ranges: tuple[Interval, ...], low
             report.add(Code.INTERVAL_REVERSED, (*place, j), f"the end {end} comes before the start {start}")
 
 
-def _are_sound_ranges(ranges: tuple[Interval, ...], low: int, high: int) -> bool:
+def _are_sound_ranges(ranges: Sequence[Interval], low: int, high: int) -> bool:
     """True if all ranges are sound; checking all together is faster."""
+    if isinstance(ranges, RangeColumns):
+        return bool(ranges.start[0] >= low and ranges.end[-1] <= high)
     ends = [*chain.from_iterable(ranges)]
     if {*map(type, ends)} != {int} or min(ends) < low or max(ends) > high:
         return False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from ..model.problem import Interval
+from ..model.range_columns import RangeColumns
 
 
 def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
@@ -24,6 +25,11 @@ def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
     return tuple(whole)
 
 
+def merged_as_held(ranges: Sequence[Interval]) -> Sequence[Interval]:
+    """Return the same as `merged`, or the ranges themselves if they are columns, which are merged."""
+    return ranges if isinstance(ranges, RangeColumns) else merged(ranges)
+
+
 def _are_merged(ranges: tuple[Interval, ...]) -> bool:
     """True if the ranges are in order and apart already, as most are."""
     last: float = -inf
@@ -34,7 +40,7 @@ def _are_merged(ranges: tuple[Interval, ...]) -> bool:
     return True
 
 
-def first_meeting(ranges: tuple[Interval, ...], start: int, end: int) -> Interval | None:
+def first_meeting(ranges: Sequence[Interval], start: int, end: int) -> Interval | None:
     """Return one of the merged ranges that overlaps [start, end), or None."""
     if end <= start:
         return None

@@ -58,7 +58,7 @@ class Pool:
     """Every address in the pool is a multiple of this, including the base."""
     base: int | None = None
     """The address of offset 0, if known; alignment then applies to base + offset."""
-    reserved: tuple[Interval, ...] = ()
+    reserved: Sequence[Interval] = ()
     """Half-open offset ranges that no buffer may touch."""
     cost: int = 1
     """The price of a byte of this pool's peak."""

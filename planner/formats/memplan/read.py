@@ -40,12 +40,13 @@ from ...model.problem import (
     Was,
     has_one_peak,
 )
+from ...model.range_columns import GatheredRanges
 from ..documents import PROBLEM_FORMAT, Source, require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire
 from ..json.validate import validate
 from ..memories import SPEED_FIELDS, read_speed
 from . import wire as w
-from .read_buffers import Written, in_order, read_buffers, read_lifetimes, say_lifetimes_missing
+from .read_buffers import Written, read_buffers, read_lifetimes, reserved_ranges, say_lifetimes_missing
 
 if TYPE_CHECKING:
     from ...planning.shapes import ShapedProblem
@@ -86,7 +87,7 @@ def _lists() -> dict[tuple[str, ...], Part]:
     pair = Part(TypeAdapter(w.Pair, config=STRICT_VALUES))
     name, span, reserved = (Part(TypeAdapter(each, config=STRICT_VALUES)) for each in (w.Name, w.Interval, w.Range))
     return {
-        ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": reserved}),
+        ("pools",): Part(TypeAdapter(w.PoolWire), {"reserved": reserved._replace(kept=GatheredRanges)}),
         ("buffers",): Part(TypeAdapter(w.BufferWire), {"live": span, "pools": name}, kept=Written),
         ("steps",): Part(TypeAdapter(w.StepWire)),
         ("constraints", "conflicts"): pair._replace(kept=GatheredPairs),
@@ -210,7 +211,7 @@ def read_pools(pools: list[w.PoolWire], report: Report) -> tuple[Pool, ...]:
             pool.get("size"),
             pool.get("alignment", 1),
             pool.get("base"),
-            in_order(ranges, ("pools", i, "reserved"), report) if (ranges := pool.get("reserved")) else (),
+            reserved_ranges(pool.get("reserved", ()), ("pools", i, "reserved"), report),
             pool.get("cost", 1),
             pool.get("rank", i),
             None if _SPEED.isdisjoint(pool) else read_speed(pool, ("pools", i), report),

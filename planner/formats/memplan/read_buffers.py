@@ -13,6 +13,7 @@ from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_TIME, Buffer, Fixed, Interval, Lifetimes
+from ...model.range_columns import GatheredRanges
 from ...model.varied_columns import VariedColumns
 from ..memories import read_data
 from .wire import BufferWire
@@ -138,6 +139,12 @@ def _made(
 def say_lifetimes_missing(report: Report) -> None:
     text = "say whether live intervals are 'half_open' (not needed at their end any more) or 'inclusive' (still needed then)"
     report.add(Code.LIFETIMES_MISSING, ("lifetimes",), text)
+
+
+def reserved_ranges(ranges: Iterable[Sequence[int]], place: Place, report: Report) -> Sequence[Interval]:
+    """Return half-open ranges of addresses, merged; those of a long document in columns."""
+    found = ranges.all() if isinstance(ranges, GatheredRanges) else None
+    return in_order(ranges, place, report) if found is None else found
 
 
 def in_order(ranges: Iterable[Sequence[int]], place: Place, report: Report) -> tuple[Interval, ...]:
