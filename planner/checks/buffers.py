@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-import numpy as np
-
 from ..model.columns import NO_HINT, BufferColumns, NumberColumns
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem
 from ..model.texts import Texts
 from ..model.varied_columns import RARE, VariedColumns
-from .names import Names
+from .names import Names, are_different
 from .report import Place, Report, quoted
 from .values import check_allowed_pools, check_length, check_number, check_ranges
 
@@ -73,15 +71,6 @@ def _buffer_id(report: Report, place: Place, number: int, id_: BufferId, index: 
             check_number(report, place, id_, -MAX_ADDRESS)
         elif type(id_) is str:
             check_length(report, place, id_)
-
-
-def are_different(ids: Sequence[BufferId]) -> bool:
-    """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
-    if isinstance(ids, range):
-        return True
-    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-    hashes.sort()
-    return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
 
 
 def are_in_range(columns: BufferColumns) -> bool:

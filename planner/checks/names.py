@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
+import numpy as np
+
 from solvers.model.instance import Term
 
 from ..model.columns import ids
@@ -27,14 +29,29 @@ class Names:
         self.different: Sequence[BufferId] = ()
         """The ids of the buffers, once they are known to be different."""
         self.count = len(problem.buffers)
-        self.pools: dict[str, int] = {}
-        for i, name in enumerate(names_of(problem.pools)):
-            self.pools.setdefault(name, i)
+        self._pools = problem.pools
+
+    @cached_property
+    def pools(self) -> dict[str, int]:
+        """Return the position of each pool, and of the first if several have a name."""
+        positions: dict[str, int] = {}
+        for i, name in enumerate(names_of(self._pools)):
+            positions.setdefault(name, i)
+        return positions
 
     @cached_property
     def buffers(self) -> dict[BufferId, int]:
         """Return the position of each buffer; few problems name their buffers."""
         return {id_: i for i, id_ in enumerate(self.different)}
+
+
+def are_different(ids: Sequence[BufferId]) -> bool:
+    """True if no id appears twice. Comparing hashes takes less memory than a set of the ids; if all hashes differ, so do the ids."""
+    if isinstance(ids, range):
+        return True
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all()) or len(set(ids)) == len(ids)
 
 
 def check_heading(problem: Problem, report: Report) -> None:

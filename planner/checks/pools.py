@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.errors import Code
-from ..model.pool_columns import PoolColumns
+from ..model.pool_columns import PoolColumns, texts_of
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Pool, Problem
-from .names import Names
+from .names import Names, are_different
 from .report import Place, Report, quoted
 from .values import check_name, check_number, check_ranges
 
@@ -16,7 +16,7 @@ def check_pools(problem: Problem, names: Names, report: Report) -> None:
     if not problem.pools:
         report.add(Code.INVALID_VALUE, ("pools",), "must name at least one pool")
     some = problem.pools
-    if len(names.pools) == len(some) and are_plain_pools(some):
+    if are_different(texts_of(some)) and are_plain_pools(some):
         return
     for i, pool in enumerate(some):
         if check_name(report, ("pools", i, "name"), pool.name, "a pool") and names.pools[pool.name] != i:
@@ -30,7 +30,7 @@ def are_plain_pools(pools: Sequence[Pool]) -> bool:
     if not isinstance(pools, PoolColumns):
         return all(map(_is_plain_pool, pools))
     columns = (pools.size, pools.alignment, pools.cost, pools.rank)
-    lengths = [*map(len, pools.names)]
+    lengths = [*map(len, pools.texts)]
     return (
         0 < min(lengths) <= max(lengths) <= MAX_TEXT
         and int(pools.alignment.min()) >= 1

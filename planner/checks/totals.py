@@ -14,7 +14,7 @@ from ..facts.sweep import exact_array
 from ..model.columns import counted_alignments, ids, restricted, total_size
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
-from ..model.pool_columns import PoolColumns, ranks_of
+from ..model.pool_columns import PoolColumns, highest_rank
 from ..model.pool_columns import alignments_of as alignments_of_pools
 from ..model.problem import MAX_ADDRESS, Problem
 from ..model.varied_columns import VariedColumns
@@ -104,7 +104,7 @@ def _check_costs(problem: Problem, together: int, peaks: int, report: Report) ->
     if any(adds.priced for adds in linear) and accessed + moved + problem.peak_price * peaks >= MAX_ADDRESS:
         text = "times costs and sizes of the pools this adds up to 2^62 or more; scale it down"
         report.add(Code.TOO_LARGE, ("objective", "peak_price"), text)
-    spilled = together * max(ranks_of(problem.pools), default=0)
+    spilled = together * highest_rank(problem.pools)
     if any(adds.choice is Choice.RANK and spilled + adds.peaks * peaks >= MAX_ADDRESS for adds in linear):
         text = "sizes times ranks of the pools add up to 2^62 or more; scale the ranks down"
         report.add(Code.TOO_LARGE, ("pools",), text)

@@ -16,18 +16,27 @@ from .problem import Pool
 class PoolColumns(KeptColumns[Pool]):
     """Memories with only a name, a size, an alignment, a cost and a rank. The arrays never change."""
 
-    names: list[str]
+    texts: Sequence[str]
+    """The name of each."""
     size: Ints
     """0 where the size is unlimited."""
     is_limited: Bools
     alignment: Ints
     cost: Ints
     rank: Ints
+    _names: list[list[str]] = field(default_factory=list, init=False)
     _sizes: list[list[int | None]] = field(default_factory=list, init=False)
     _kept: Kept[Pool] = field(default_factory=Kept, init=False)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.texts)
+
+    @property
+    def names(self) -> list[str]:
+        """Return the name of each, always the same list."""
+        if not self._names:
+            self._names.append([*self.texts])
+        return self._names[0]
 
     @property
     def sizes(self) -> list[int | None]:
@@ -43,7 +52,7 @@ class PoolColumns(KeptColumns[Pool]):
 
     def row(self, i: int) -> Pool:
         size = int(self.size[i]) if self.is_limited[i] else None
-        return Pool(self.names[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
+        return Pool(self.texts[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
 
 
 class PoolsByName(Mapping[str, Pool]):
@@ -76,6 +85,11 @@ def names_of(pools: Sequence[Pool]) -> list[str]:
     return pools.names if isinstance(pools, PoolColumns) else [pool.name for pool in pools]
 
 
+def texts_of(pools: Sequence[Pool]) -> Sequence[str]:
+    """Return the name of each, for going through them once."""
+    return pools.texts if isinstance(pools, PoolColumns) else names_of(pools)
+
+
 def sizes_of(pools: Sequence[Pool]) -> list[int | None]:
     """Return the size of each; None: unlimited."""
     return pools.sizes if isinstance(pools, PoolColumns) else [pool.size for pool in pools]
@@ -87,6 +101,10 @@ def costs_of(pools: Sequence[Pool]) -> list[int]:
 
 def ranks_of(pools: Sequence[Pool]) -> list[int]:
     return pools.rank.tolist() if isinstance(pools, PoolColumns) else [pool.rank for pool in pools]
+
+
+def highest_rank(pools: Sequence[Pool]) -> int:
+    return int(pools.rank.max()) if isinstance(pools, PoolColumns) else max((pool.rank for pool in pools), default=0)
 
 
 def alignments_of(pools: Sequence[Pool]) -> list[int]:

@@ -53,6 +53,11 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         lambda i: b"[%d,%d]" % (2 * i, 2 * i + 1),
         b']}],"buffers":[{"id":0,"size":1,"live":[[0,1]]}]}',
     ),
+    ("memplan", "pools of a name alone"): rows(
+        MEMPLAN.replace(b'"buffers":[', b'"pools":['),
+        lambda i: b'{"name":"%d"}' % i,
+        b'],"buffers":[{"id":0,"size":1,"live":[[0,1]]}]}',
+    ),
     ("memplan", "conflicts"): related(b"conflicts", 2000, lambda a, b: b"[%d,%d]" % (a, b)),
     ("memplan", "colocations"): related(
         b"colocations", 30_000, lambda a, b: b'{"buffer":%d,"base":%d,"offset":0}' % (a, a - 1)

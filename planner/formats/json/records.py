@@ -211,7 +211,7 @@ def _pools(data: bytes, cut: list[Listed]) -> Sequence[Pool] | None:
     has_size, has_rank = (np.array(each)[which] for each in zip(*given, strict=True))
     cut.append(where)
     rank = np.where(has_rank, rank, np.arange(len(rank)))
-    return PoolColumns(cast(list[str], [*alike.names.all()]), size, has_size, alignment, cost, rank)
+    return PoolColumns(cast(Sequence[str], alike.names.all()), size, has_size, alignment, cost, rank)
 
 
 def _pool_shape(written: bytes) -> Shape:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from ...checks.buffers import are_different
+from ...checks.names import are_different
 from ...checks.pairs import named_in_lists
 from ...checks.report import Report, quoted
 from ...model.errors import Code
