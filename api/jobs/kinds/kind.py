@@ -150,7 +150,7 @@ def answer_key(
 ) -> str:
     """Return an answer's key. It is equal for requests with equal answers: the problem, relevant options and versions, and notes."""
     counting = {name: value for name, value in options.items() if name != "workers"}
-    content = [kind, digest, identity, listed, counting, notes, all_versions()]
+    content = [kind, digest, identity, [*listed], counting, notes, all_versions()]
     return hashlib.sha256(json.dumps(content, allow_nan=False).encode("ascii")).hexdigest()
 
 
