@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from .varied_columns import NEVER, RARE, UNKNOWN, Saying, VariedColumns, buffer_
 
 _LARGEST = 1 << 63
 _CONSTANT = "constant"
-_PLAIN = tuple(Saying())
+_PLAIN = Saying()
 _NUMBERS = tuple(name for name in RARE if name != "offset")
 _NUMBERS_OF = attrgetter(*_NUMBERS)
 _NO_NUMBERS = _NUMBERS_OF(Buffer(0, 0))
@@ -40,7 +39,7 @@ class Gathered:
         """Of each of the last buffers: size, alignment, start and end of the first lifetime, hint, and the index of what it says in words."""
         self._settled: list[list[Ints]] = []
         """The same of BLOCK buffers each, in narrow columns."""
-        self._sayings: dict[tuple[Any, ...], int] = {_PLAIN: 0}
+        self._sayings: dict[Saying, int] = {_PLAIN: 0}
         self._rare: dict[str, array[int]] = {}
         """Columns that most files do not need; each ends with the last buffer that has one of these numbers."""
         self._further, self._until = array("q"), array("q")
@@ -56,7 +55,9 @@ class Gathered:
         live, fixed, hint = buffer.live, buffer.fixed, buffer.hint
         start, end = UNKNOWN if live is None else live[0] if live else NEVER
         said = (buffer.pools, buffer.kind, None if fixed is None else fixed.pool, buffer.device, buffer.dtype)
-        saying = self._sayings.setdefault(said, len(self._sayings))
+        saying = self._sayings.get(said)  # type: ignore[call-overload]  # it equals a plain tuple, which is made faster
+        if saying is None:
+            saying = self._sayings[Saying(*said)] = len(self._sayings)
         numbers = _NUMBERS_OF(buffer)
         has_more = numbers != _NO_NUMBERS or fixed is not None or (live is not None and len(live) > 1)
         is_odd = (start == end and bool(live)) or hint == NO_HINT or buffer.data is not None
@@ -129,7 +130,7 @@ class Gathered:
         """Return all of them in columns, without lists of memories that name the only one; None if they are few, or do not fit there. No more can be added."""
         if len(self) + len(self._further) // 2 <= FEW or self._whole:
             return None
-        said = [Saying(*each) for each in self._sayings_without(only)]
+        said = self._sayings_without(only)
         size, alignment, start, end, hints, which = map(self._column, range(WIDTH))
         used = {said[i] for i in np.flatnonzero(np.bincount(which)).tolist()}
         ids = self._ids.all()
@@ -147,11 +148,11 @@ class Gathered:
         further, until = _of(self._further), _of(self._until)
         return VariedColumns(ids, size, alignment, start, end, hints, which, (*said,), rare, further, until)
 
-    def _sayings_without(self, only: str | None) -> list[tuple[Any, ...]]:
+    def _sayings_without(self, only: str | None) -> list[Saying]:
         """Return what buffers say by its index, but no list of nothing else than this memory."""
         if only is None:
             return [*self._sayings]
-        return [(None if said[0] == (only,) else said[0], *said[1:]) for said in self._sayings]
+        return [said._replace(pools=None) if said.pools == (only,) else said for said in self._sayings]
 
     def _rows(self, first: int, end: int, only: str | None = None) -> Iterator[Buffer]:
         sayings = self._sayings_without(only)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 
+import numpy as np
+
 from solvers.model.instance import Bools, Ints
 
-from .columns import Kept, KeptColumns
+from .columns import FEW, Kept, KeptColumns
 from .problem import Pool
 
 
@@ -53,6 +55,15 @@ class PoolColumns(KeptColumns[Pool]):
     def row(self, i: int) -> Pool:
         size = int(self.size[i]) if self.is_limited[i] else None
         return Pool(self.texts[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
+
+
+def named_pools(names: Sequence[str]) -> Sequence[Pool]:
+    """Return memories of nothing but a name, in columns if they are many."""
+    count = len(names)
+    if count <= FEW:
+        return tuple(map(Pool, names))
+    zero, one = (np.broadcast_to(np.int64(number), count) for number in (0, 1))
+    return PoolColumns(names, zero, zero != 0, one, one, zero)
 
 
 class PoolsByName(Mapping[str, Pool]):

@@ -27,7 +27,8 @@ from ...model.columns import NO_HINT, ids
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
+from ...model.pool_columns import named_pools
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Problem
 from .chrome_pairs import BEGINS, ENDS, Begun, Pairs, Sized, name_of
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class _Bars:
             hint = None if self._hint[i] == NO_HINT else self._hint[i]
             home = homes[self._pool[i]]
             buffers.add(Buffer(name, self._size[i], self._alignment[i], live=live, pools=home, hint=hint))
-        pools = tuple(Pool(name) for name in self._pools)
+        pools = named_pools([*self._pools])
         every = buffers.all(pools)
         return Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)
 

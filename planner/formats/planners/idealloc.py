@@ -16,7 +16,8 @@ from ...facts.names import numbers
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.gathered import Gathered
-from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
+from ...model.pool_columns import named_pools
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Problem
 from ..memories import in_one_memory, ties, with_aligned_buffers
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         buffers.add(Buffer(id_, size, max(alignment, 1), live=live, pools=(home,), hint=offset))
     report.raise_if_any()
     known.clear()
-    pools = tuple(Pool(name) for name in heaps.values())
+    pools = named_pools([*heaps.values()])
+    heaps.clear()
     every = buffers.all(pools)
     return sound_as_read(Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)), ()
 

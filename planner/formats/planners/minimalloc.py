@@ -25,6 +25,7 @@ from ...model.columns import ids
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
 from ...model.gathered import Gathered
+from ...model.pool_columns import named_pools
 from ...model.problem import (
     MAX_ADDRESS,
     MAX_TIME,
@@ -125,12 +126,13 @@ def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) ->
     return Problem(buffers, pools, constraints, lifetimes=Lifetimes.HALF_OPEN), reader.is_pinned
 
 
-def _pools(names: Sequence[str], base: re.Match[bytes] | None) -> tuple[Pool, ...]:
+def _pools(names: Sequence[str], base: re.Match[bytes] | None) -> Sequence[Pool]:
     """Return the memories of these names. Raises BadInput if the file says where several begin."""
-    pools = tuple(Pool(name, base=None if base is None else int(base[1])) for name in names)
-    if base is not None and len(pools) > 1:
-        raise bad_input(Code.UNSUPPORTED, (), f"line 1 says where one memory begins, and there are {len(pools)}")
-    return pools
+    if base is None:
+        return named_pools(names)
+    if len(names) > 1:
+        raise bad_input(Code.UNSUPPORTED, (), f"line 1 says where one memory begins, and there are {len(names)}")
+    return (Pool(names[0], base=int(base[1])),)
 
 
 def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:

@@ -23,7 +23,6 @@ MORE = {
     ("minimalloc", "windows"): 26,
     ("minimalloc", "one window"): 20,
     ("torch-snapshot", "blocks"): 11,
-    ("idealloc", "heaps of their own"): 13,
 }
 """The exceptions that docs/other-formats.md names."""
 BESIDES = 4 * MIB

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 
 from planner import BadInput, Pool, plan, read_problem
+from planner.facts.digest import digest
 from planner.formats.documents import Source
 from planner.formats.tables.problems import recognised
+from planner.model.columns import FEW
+from planner.model.pool_columns import PoolColumns
 
 RECORDS = ((7, 0, 40, 64, 4096, 0, 16, 60), (8, 40, 50, 32, 4096, 0, 0, 32), (9, 10, 41, 16, 1 << 40, 8, 8, 16))
 
@@ -53,3 +57,15 @@ def test_files_with_the_mark_of_another_format_have_that_format() -> None:
     assert data[4:8] == b"TFL3"
     assert recognised(Source(data)).name == "tflite"
     assert recognised(Source(file(*RECORDS))).name == "idealloc"
+
+
+def test_many_heaps_are_columns_and_mean_the_same() -> None:
+    count = FEW + 2
+    problem, _ = read_problem(file(*((i, 0, 1, 1, i, 0, 0, 1) for i in range(count))), format="idealloc")
+    assert isinstance(problem.pools, PoolColumns)
+    heaps = tuple(Pool(f"heap {i + 1}") for i in range(count))
+    assert problem.pools == heaps
+    assert digest(problem) == digest(replace(problem, pools=heaps))
+    few, _ = read_problem(file(*((i, 0, 1, 1, i, 0, 0, 1) for i in range(3))), format="idealloc")
+    assert few.pools == heaps[:3]
+    assert isinstance(few.pools, tuple)
