@@ -62,6 +62,9 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
     ("memplan", "colocations"): related(
         b"colocations", 30_000, lambda a, b: b'{"buffer":%d,"base":%d,"offset":0}' % (a, a - 1)
     ),
+    ("memplan", "costs of reuse"): related(
+        b"reuse_penalties", 2000, lambda a, b: b'{"first":%d,"second":%d,"cost":1}' % (a, b)
+    ),
     ("minimalloc", "gaps"): csv(b",gaps", lambda i: b"%d,0,9,4,1-2 3-4 5-6" % i),
     ("minimalloc", "many gaps"): csv(
         b",gaps", lambda i: b"%d,0,999,4,%s" % (i, b" ".join(b"%d-%d" % (2 * j + 1, 2 * j + 2) for j in range(400)))

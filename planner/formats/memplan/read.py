@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -25,6 +26,7 @@ from ...model.problem import (
     NO_CONSTRAINTS,
     Alternative,
     Buffer,
+    BufferId,
     Colocation,
     Constraints,
     CostTerm,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from ..json.records import Taken
     from ..json.scan import Scanned
     from .variants_wire import AlternativeWire, ChoosingProblemWire, VariantsWire
+
+Row = TypeVar("Row")
 
 SYMBOL_MARKS = (b'"symbols"', b'"size_range"')
 """Every document whose sizes depend on symbols contains one of these."""
@@ -92,10 +96,10 @@ def _lists() -> dict[tuple[str, ...], Part]:
         ("steps",): Part(TypeAdapter(w.StepWire)),
         ("constraints", "conflicts"): pair._replace(kept=GatheredPairs),
         ("constraints", "exclusions"): pair._replace(kept=GatheredPairs),
-        ("constraints", "colocations"): Part(TypeAdapter(w.ColocationWire)),
+        ("constraints", "colocations"): Part(TypeAdapter(w.ColocationWire), kept=partial(_Related, Colocation)),
         ("constraints", "same_pool"): group,
         ("constraints", "different_pool"): group,
-        ("constraints", "reuse_penalties"): Part(TypeAdapter(w.ReusePenaltyWire)),
+        ("constraints", "reuse_penalties"): Part(TypeAdapter(w.ReusePenaltyWire), kept=partial(_Related, ReusePenalty)),
         ("objective", "was"): Part(TypeAdapter(w.WasWire)),
     }
 
@@ -199,6 +203,10 @@ def _problem(document: ChoosingProblemWire) -> Problem:
     return replace(problem, buffers=buffers.kept()) if isinstance(buffers, BufferColumns) else problem
 
 
+def _related(kind: type[Row], items: list[Any]) -> tuple[Row, ...]:
+    return tuple(items) if isinstance(items, _Related) else tuple(kind(**item) for item in items)
+
+
 def _terms(objective: w.ObjectiveWire) -> tuple[Term, ...]:
     return tuple(Term(name) for name in objective["terms"]) if "terms" in objective else DEFAULT_TERMS
 
@@ -225,16 +233,28 @@ def _pairs(pairs: list[list[int | str]] | GatheredPairs) -> Sequence[Pair]:
     return pairs.all() if isinstance(pairs, GatheredPairs) else tuple((a, b) for a, b in pairs)
 
 
+class _Related(list[Any]):
+    """Colocations or costs of reuse of a long document, made of items of the same fields; each id is one object, however often it is named."""
+
+    def __init__(self, kind: type[Colocation | ReusePenalty], wires: Iterable[Mapping[str, Any]]) -> None:
+        self._kind = kind
+        self._ids: dict[BufferId, BufferId] = {}
+        self.extend(wires)
+
+    def extend(self, wires: Iterable[Mapping[str, Any]]) -> None:
+        once = self._ids.setdefault
+        each = map(itemgetter(*self._kind.__match_args__), wires)
+        super().extend([self._kind(once(one, one), once(other, other), number) for one, other, number in each])
+
+
 def _constraints(constraints: w.ConstraintsWire) -> Constraints:
     return Constraints(
         conflicts=_pairs(constraints.get("conflicts", [])),
         exclusions=_pairs(constraints.get("exclusions", [])),
-        colocations=tuple(Colocation(c["buffer"], c["base"], c["offset"]) for c in constraints.get("colocations", [])),
+        colocations=_related(Colocation, constraints.get("colocations", [])),
         same_pool=tuple(tuple(group) for group in constraints.get("same_pool", [])),
         different_pool=tuple(tuple(group) for group in constraints.get("different_pool", [])),
-        reuse_penalties=tuple(
-            ReusePenalty(p["first"], p["second"], p["cost"]) for p in constraints.get("reuse_penalties", [])
-        ),
+        reuse_penalties=_related(ReusePenalty, constraints.get("reuse_penalties", [])),
     )
 
 
