@@ -97,19 +97,24 @@ def forest_of_columns(ties: TieColumns) -> Forest | None:
 def _forest(count: int, child: Ints, base: Ints, offset: Ints) -> Forest | None:
     if np.bincount(child).max() > 1:
         return None
-    parent, distance = np.arange(count), np.zeros(count, dtype=np.int64)
-    parent[child] = base
+    number = np.min_scalar_type(-count)
+    up = np.arange(count, dtype=number)
+    up[child] = base
+    is_root = up == np.arange(count, dtype=number)
+    distance = np.zeros(count, dtype=np.int64)
     distance[child] = offset
-    is_root, up = parent == np.arange(count), parent
     for _ in range(count.bit_length() + 1):  # each pass doubles the distance to the root
         if is_root[up].all():
             break
-        distance, up = distance + distance[up], up[up]
+        distance += distance[up]
+        up = up[up]
     if not is_root[up].all() or (child == base).any():
         return None
-    members = np.unique(np.concatenate([child, base]))
-    first = np.full(count, count)
-    np.minimum.at(first, up[members], members)
+    is_tied = np.zeros(count, dtype=np.bool_)
+    is_tied[child] = is_tied[base] = True
+    members = np.flatnonzero(is_tied).astype(number)
+    first = np.empty(count, dtype=number)
+    first[up[members[::-1]]] = members[::-1]  # the last one written stays
     members = members[np.argsort(first[up[members]], kind="stable")]
     begin = np.flatnonzero(np.diff(up[members], prepend=-1))
     lowest = np.minimum.reduceat(distance[members], begin)

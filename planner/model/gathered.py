@@ -124,7 +124,10 @@ class Gathered:
         """Return all of them; no more can be added. If these are all pools, buffers need not name the only one."""
         only = pools[0].name if len(pools) == 1 else None
         columns = self.columns(only)
-        return tuple(self._rows(0, len(self), only)) if columns is None else columns
+        if columns is None:
+            return tuple(self._rows(0, len(self), only))
+        self._settled.clear()
+        return columns
 
     def columns(self, only: str | None = None) -> BufferColumns | VariedColumns | None:
         """Return all of them in columns, without lists of memories that name the only one; None if they are few, or do not fit there. No more can be added."""
@@ -176,7 +179,7 @@ class Gathered:
         """Return a column of the numbers of all."""
         recent = np.frombuffer(self._recent, np.int64).reshape(-1, WIDTH)[:, k]
         parts = [block[k] for block in self._settled]
-        return _unless_alike(np.concatenate([*parts, recent], dtype=np.int64))
+        return unless_alike(np.concatenate([*parts, recent], dtype=np.int64))
 
     def _further_of(self, i: int) -> Sequence[int]:
         return self._further[self._until[i - 1] if i else 0 : self._until[i]]
@@ -193,10 +196,10 @@ def _narrow(column: Ints) -> Ints:
 
 def _of(numbers: array[int]) -> Ints:
     """Return the numbers where they are."""
-    return _unless_alike(np.frombuffer(numbers, np.int64))
+    return unless_alike(np.frombuffer(numbers, np.int64))
 
 
-def _unless_alike(column: Ints) -> Ints:
+def unless_alike(column: Ints) -> Ints:
     """Return the column; as one number if all are alike."""
     are_alike = len(column) > 0 and bool((column == column[0]).all())
     return np.broadcast_to(column[0].copy(), column.shape) if are_alike else column

@@ -15,8 +15,11 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from io import BytesIO, TextIOWrapper
+from typing import cast
 
 import numpy as np
+
+from solvers.model.instance import Ints
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, quoted
@@ -24,7 +27,7 @@ from ...facts.intervals import merged
 from ...model.columns import ids
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
-from ...model.gathered import Gathered
+from ...model.gathered import Gathered, unless_alike
 from ...model.pool_columns import named_pools
 from ...model.problem import (
     MAX_ADDRESS,
@@ -120,6 +123,7 @@ def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) ->
     count = len(gathered)
     for part in reader.parts.rows():
         gathered.add(part)
+    reader.parts = Gathered()
     pools = _pools([*reader.pools] or [DEFAULT], base)
     buffers = gathered.all(pools)
     constraints = Constraints(conflicts, colocations=reader.windows(ids(buffers), count))
@@ -167,7 +171,7 @@ class _Reader:
         self._report = report
         self.parts = Gathered()
         """The parts of buffers needed within gaps with windows."""
-        self._wholes, self._offsets = array("q"), array("q")
+        self._wholes, self._offsets = array("i"), array("q")
         """The row of each part's buffer, and the part's place there."""
         self.pools: dict[str, None] = {}
         """The names of the memories, in the order of the rows."""
@@ -209,8 +213,9 @@ class _Reader:
 
     def windows(self, ids: Sequence[BufferId], count: int) -> Sequence[Colocation]:
         """Return what ties the parts to their buffers. `ids` are those of so many rows, and then of the parts."""
-        wholes, offsets = (np.frombuffer(column, np.int64) for column in (self._wholes, self._offsets))
-        return tie_columns(ids, np.arange(count, count + len(wholes)), wholes, offsets)
+        wholes = cast(Ints, np.frombuffer(self._wholes, np.int32))
+        parts = cast(Ints, np.arange(count, len(ids), dtype=np.int32))
+        return tie_columns(ids, parts, wholes, unless_alike(np.frombuffer(self._offsets, np.int64)))
 
     def _cell(self, cells: list[str], column: str) -> str:
         """Return the text in an optional column."""
