@@ -280,5 +280,8 @@ FILES: dict[tuple[str, str], Make] = {
     ("minimalloc", "a window in each row"): rows(
         b"id,lower,upper,size,gaps\n", lambda i: b"b%d,%d,%d,64,%d-%d@0:16" % (i, i, i + 9, i + 1, i + 3), b"\n", b"\n"
     ),
+    ("minimalloc", "clocks of threads"): rows(
+        b"id,lower,upper,size\n", lambda i: b"%d,%d:0,%d:1,4" % (i, i, i + 1), b"\n", b"\n"
+    ),
     ("graph", "views alone"): lambda size: _graph(size // 105).replace(b'"compute"', b'"view"'),
 }

@@ -115,7 +115,7 @@ def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) ->
     """Of the rows with clocks of threads."""
     for i, (line, cells) in enumerate(listed):
         buffer = reader.buffer(i, line, cells)
-        if buffer is not None:
+        if buffer is not None and not reader.clocks.are_too_many:
             gathered.add(buffer)
             with_clocks += [buffer.id] if reader.clocks else []
     report.raise_if_any()

@@ -18,8 +18,8 @@ from ...model.problem import MAX_TIME, BufferId
 MARK = ":"
 PAIRS, BYTES_A_PAIR = 1 << 16, 8
 """The conflicts that clocks in any file may make, and the bytes per further one."""
-MOST_COMPARED = 50_000_000
-"""The most pairs of buffers that are compared."""
+MOST_COMPARED = 10_000
+"""The most buffers that are compared with each other."""
 _CLOCK = re.compile(r"\s*[0-9]{1,18}(?::[0-9]{1,18}){0,63}\s*", re.ASCII)
 
 
@@ -28,10 +28,17 @@ class Clocks:
 
     def __init__(self, report: Report) -> None:
         self._report = report
+        self._count = 0
         self._times: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        """Of the first rows; of only one once there are too many to compare."""
 
     def __bool__(self) -> bool:
         return bool(self._times)
+
+    @property
+    def are_too_many(self) -> bool:
+        """True if they will be refused, however the file goes on: none need be kept."""
+        return self._count > MOST_COMPARED
 
     def add(self, row: int, line: int, begin: str, end: str) -> None:
         """Read a row's clocks."""
@@ -47,13 +54,17 @@ class Clocks:
             text = f"line {line}: the end {quoted(end)} does not come after the start {quoted(begin)}"
             self._report.add(Code.INTERVAL_REVERSED, ("rows", row), text)
         else:
-            self._times.append((start, stop))
+            self._count += 1
+            if self.are_too_many:
+                del self._times[1:]
+            else:
+                self._times.append((start, stop))
 
     def conflicts(self, ids: list[BufferId], size: int) -> tuple[tuple[BufferId, BufferId], ...]:
         """Return the pairs that may be needed at one time, of the buffers of all rows, in a file of this size. Raises BadInput if they are too many."""
-        count, most = len(ids), PAIRS + size // BYTES_A_PAIR
-        if count * (count - 1) // 2 > MOST_COMPARED:
-            raise bad_input(Code.TOO_LARGE, (), f"{count} buffers with clocks of threads are too many to compare")
+        if self.are_too_many:
+            raise bad_input(Code.TOO_LARGE, (), f"{self._count} buffers with clocks of threads are too many to compare")
+        most = PAIRS + size // BYTES_A_PAIR
         start, stop = (np.array([clock[end] for clock in self._times], np.int64) for end in (0, 1))
         found: list[tuple[BufferId, BufferId]] = []
         for i, id_ in enumerate(ids):

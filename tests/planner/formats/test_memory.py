@@ -20,8 +20,8 @@ FEW_BESIDES = 2
 USUAL = 8
 MORE = {
     ("memplan", "colocations"): 14,
-    ("minimalloc", "windows"): 26,
-    ("minimalloc", "one window"): 20,
+    ("minimalloc", "windows"): 17,
+    ("minimalloc", "one window"): 16,
     ("torch-snapshot", "blocks"): 11,
 }
 """The exceptions that docs/other-formats.md names."""
@@ -70,6 +70,13 @@ def test_lists_of_wrong_items_take_a_few_times_their_length(name: str, tmp_path:
     data = FILES["memplan", name](LENGTH)
     more, outcome = taken("memplan", data, tmp_path)
     assert outcome in ("wrong_type", "missing_field")
+    assert more < FEW * len(data) + SLACK
+
+
+def test_rows_that_are_too_many_are_not_kept(tmp_path: Path) -> None:
+    data = FILES["minimalloc", "clocks of threads"](LENGTH)
+    more, outcome = taken("minimalloc", data, tmp_path)
+    assert outcome == "too_large"
     assert more < FEW * len(data) + SLACK
 
 

@@ -78,8 +78,11 @@ def test_more_conflicts_than_a_file_should_make_are_refused(monkeypatch: pytest.
     assert len(read_problem(data)[0].constraints.conflicts) == 190
     monkeypatch.setattr(minimalloc_clocks, "PAIRS", 100)
     assert refusal(data).findings[0].code == "too_large"
-    monkeypatch.setattr(minimalloc_clocks, "MOST_COMPARED", 100)
-    assert "too many to compare" in refusal(data).findings[0].message
+    monkeypatch.setattr(minimalloc_clocks, "MOST_COMPARED", 19)
+    assert refusal(data).findings[0].message == "20 buffers with clocks of threads are too many to compare"
+    assert refusal(data + b"x,0:1,1,8\n").findings[0].code == "contradiction"
+    monkeypatch.setattr(minimalloc_clocks, "MOST_COMPARED", 20)
+    assert refusal(data).findings[0].message.startswith("clocks of threads make more than")
 
 
 def test_omnimalloc_reads_what_is_written(tmp_path: Path) -> None:
