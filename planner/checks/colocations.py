@@ -110,13 +110,16 @@ def _of_forest(forest: Forest, colocations: Sequence[Colocation], names: Names) 
 def _gathered(colocations: Sequence[Colocation], names: Names, report: Report) -> _Members:
     """Return the groups of any colocations, and report their faults."""
     links = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
-    _check_cycles(colocations, links, report)
-    return _gather(colocations, links, report)
+    near = _near(links)
+    _check_cycles(colocations, links, near, report)
+    return _gather(colocations, links, near, report)
 
 
-def _check_cycles(colocations: Sequence[Colocation], links: list[tuple[int, int]], report: Report) -> None:
+def _check_cycles(
+    colocations: Sequence[Colocation], links: list[tuple[int, int]], near: dict[int, list[int]], report: Report
+) -> None:
     """Report each cycle of buffers that are based on each other."""
-    onward = _links_on_cycles(links)
+    onward = _links_on_cycles(links, near)
     seen: set[int] = set()
     for start in onward:
         steps: list[int] = []
@@ -133,33 +136,42 @@ def _check_cycles(colocations: Sequence[Colocation], links: list[tuple[int, int]
             report.add(Code.CYCLIC_COLOCATION, ("constraints", "colocations", onward[cycle[-1]]), text)
 
 
-def _links_on_cycles(links: list[tuple[int, int]]) -> dict[int, int]:
+def _near(links: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the links of each buffer: k if it is the base of link k, and ~k if it is the buffer."""
+    near: dict[int, list[int]] = {}
+    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
+        if buffer != base:
+            near.setdefault(base, []).append(k)
+            near.setdefault(buffer, []).append(~k)
+    return near
+
+
+def _links_on_cycles(links: list[tuple[int, int]], near: dict[int, list[int]]) -> dict[int, int]:
     """Return a link of each buffer on a cycle, or between two cycles; loose ends are peeled off one by one."""
-    ends: dict[int, tuple[set[int], set[int]]] = {}
-    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
-        if buffer != base:
-            ends.setdefault(buffer, (set(), set()))[0].add(k)
-            ends.setdefault(base, (set(), set()))[1].add(k)
-    loose = [i for i, (bases, dependents) in ends.items() if not bases or not dependents]
+    bases = {i: sum(k < 0 for k in own) for i, own in near.items()}
+    dependents = {i: len(own) - bases[i] for i, own in near.items()}
+    loose = [i for i in near if not bases[i] or not dependents[i]]
+    peeled: set[int] = set()
     while loose:
-        bases, dependents = ends.pop(loose.pop(), (set(), set()))
-        for loosened, side in ((bases, 1), (dependents, 0)):
-            for k in loosened:
-                other = links[k][side]
-                if other in ends:
-                    ends[other][side].discard(k)
-                    if not ends[other][side]:
-                        loose.append(other)
-    return {i: min(bases) for i, (bases, _) in ends.items()}
+        here = loose.pop()
+        if here in peeled:
+            continue
+        peeled.add(here)
+        for k in near[here]:
+            other, left = (links[k][0], bases) if k >= 0 else (links[~k][1], dependents)
+            left[other] -= 1
+            if not left[other]:
+                loose.append(other)
+    if len(peeled) == len(near):
+        return {}
+    ends = dict.fromkeys(i for link in links if link[0] != link[1] for i in link if i not in peeled)
+    return {i: min(~k for k in near[i] if k < 0 and links[~k][1] not in peeled) for i in ends}
 
 
-def _gather(colocations: Sequence[Colocation], links: list[tuple[int, int]], report: Report) -> _Members:
+def _gather(
+    colocations: Sequence[Colocation], links: list[tuple[int, int]], near: dict[int, list[int]], report: Report
+) -> _Members:
     """Walk along the links from each buffer; different ways to a buffer must give the same distance."""
-    near: dict[int, list[tuple[int, int, int]]] = {}
-    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
-        if buffer != base:
-            near.setdefault(base, []).append((buffer, colocations[k].offset, k))
-            near.setdefault(buffer, []).append((base, -colocations[k].offset, k))
     groups = _Members({}, {}, {}, {})
     reported: set[int] = set()
     for start in in_time(near, "checking"):
@@ -169,8 +181,11 @@ def _gather(colocations: Sequence[Colocation], links: list[tuple[int, int]], rep
         members, todo = [start], [start]
         while todo:
             here = todo.pop()
-            groups.link[here] = near[here][0][2]
-            for other, distance, k in near[here]:
+            groups.link[here] = max(near[here][0], ~near[here][0])
+            for side in near[here]:
+                k = max(side, ~side)
+                offset = colocations[k].offset
+                other, distance = (links[k][0], offset) if side >= 0 else (links[k][1], -offset)
                 place = groups.shift[here] + distance
                 if other not in groups.root:
                     groups.root[other], groups.shift[other] = start, place

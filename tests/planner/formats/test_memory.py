@@ -19,7 +19,7 @@ FEW = 6
 FEW_BESIDES = 2
 USUAL = 8
 MORE = {
-    ("memplan", "colocations"): 14,
+    ("memplan", "colocations"): 10,
     ("minimalloc", "windows"): 17,
     ("minimalloc", "one window"): 16,
     ("torch-snapshot", "blocks"): 11,
