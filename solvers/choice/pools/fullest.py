@@ -146,7 +146,7 @@ class FullestFirst:
             if self._first and len(self._first | free) > most:
                 return True
             self._first |= free
-            if self._live[section] * 1000 >= self._live.max() * FULL:
+            if int(self._live[section]) * 1000 >= int(self._live.max()) * FULL:
                 self._kept |= free
             del self._sections[0]
         return False

@@ -12,7 +12,7 @@ from ...fitting.orders import Fit, ordered
 from ...geometry.presolve import restrict
 from ...kernels import active_for
 from ...kernels.columns import columns
-from ...model.instance import Instance, Ints
+from ...model.instance import ADDRESS_LIMIT, Instance, Ints
 from ...model.interruption import check_interrupted
 
 ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
@@ -54,5 +54,6 @@ def _without_end(piece: Instance) -> Instance:
     top = int(max([0, *walls, int(piece.lowest.max(initial=0))]))
     top += int(piece.block_high.sum()) + int(piece.modulus.sum())
     free = piece.lowest != piece.highest
-    steps = np.maximum(top - piece.highest, 0) // piece.modulus
+    room = np.minimum(min(top, ADDRESS_LIMIT), ADDRESS_LIMIT - piece.block_high)
+    steps = np.maximum(room[:, None] - piece.highest, 0) // piece.modulus
     return replace(piece, highest=np.where(free, piece.highest + steps * piece.modulus, piece.highest))

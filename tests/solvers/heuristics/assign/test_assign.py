@@ -149,6 +149,15 @@ def test_packing_names_the_blocks_that_end_too_high() -> None:
         assert sorted(excess.tolist()) == [0, 0, 2]
 
 
+def test_what_is_packed_without_an_end_stays_below_the_last_address() -> None:
+    large, wall = 1 << 60, 3 << 58
+    pools = [PoolSpec(None, reserved=((1 << 59, wall),)), PoolSpec(None, rank=1)]
+    instance = make_instance([(0, 2, large), (1, 3, large), (1, 4, large)], pools=pools)
+    answer = packed(instance, 0, np.arange(3), "size", Fit.LOWEST)
+    assert answer is not None
+    assert sorted(answer[0].tolist()) == [wall, wall + large, wall + 2 * large]
+
+
 def test_a_layout_puts_everything_back() -> None:
     blocks = [plain(0, 2, 6, pool_class=0), plain(1, 3, 3, pool_class=0), plain(0, 3, 4)]
     instance = make_instance(blocks, pools=[PoolSpec(20), PoolSpec(20, rank=1)])
