@@ -184,7 +184,8 @@ class Line(H11Protocol):
         self._answer_through()
         self._lines.idle.setdefault(self)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
-            self.loop.call_later(self._lines.send_seconds, self.transport.abort)  # or its end is awaited for ever
+            self._forget()  # or its end is awaited for ever
+            self._deadline = self.loop.call_later(self._lines.send_seconds, self.transport.abort)
 
     def _make_room(self) -> None:
         """End an idle connection in favour of this one; if there is none, use the room reserved for health checks."""
