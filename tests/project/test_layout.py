@@ -30,7 +30,7 @@ FACES = {
     "tests/planner/bench/running/strange_cell.py": "what a measuring process runs, which loads no tests",
 }
 """Small modules whose names something outside the project uses, with the reason."""
-EXPORTED = {"planner/compilers/jax.py": "planner.compilers", "planner/planning/interfaces/model_export.py": "planner"}
+EXPORTED = {"planner/compilers/jax.py": "planner.compilers"}
 """Small modules of one exported function, which is loaded when it is asked for, and the package that exports it."""
 
 
