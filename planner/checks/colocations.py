@@ -13,7 +13,7 @@ from ..facts.colocation import Forest, forest_of, forest_of_columns
 from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
-from ..model.tie_columns import own_ties
+from ..model.relation_columns import own_ties
 from .names import Names
 from .report import Report, quoted
 

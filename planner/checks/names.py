@@ -14,10 +14,9 @@ from solvers.model.instance import Term
 from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
-from ..model.pair_columns import ids_in
 from ..model.pool_columns import names_of
 from ..model.problem import MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
-from ..model.tie_columns import own_ties
+from ..model.relation_columns import ids_in, own_ties
 from .report import Place, Report, quoted
 from .values import check_length, check_number, check_numbers
 

@@ -11,9 +11,8 @@ from solvers.model.instance import Ints
 
 from ..model.columns import ids
 from ..model.errors import Code
-from ..model.pair_columns import has_twins, pair_columns
 from ..model.problem import BufferId, Constraints, Problem
-from ..model.tie_columns import own_ties
+from ..model.relation_columns import has_twins, own_ties, pair_columns
 from .names import Names
 from .report import Place, Report, quoted
 

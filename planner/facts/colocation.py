@@ -13,7 +13,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Ints
 
 from ..model.problem import BufferId, Colocation, Pool, Problem
-from ..model.tie_columns import TieColumns
+from ..model.relation_columns import TieColumns
 
 FOREST = 256
 """With this many colocations or more, they are processed in arrays."""

@@ -16,7 +16,7 @@ from ...model.columns import BufferColumns, ids
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Interval, Pool
-from ...model.tie_columns import tie_columns
+from ...model.relation_columns import tie_columns
 from ...model.varied_columns import VariedColumns
 
 MOST_SHARED = 5_000_000

@@ -23,7 +23,7 @@ from ...model.columns import BufferColumns
 from ...model.errors import Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Problem
-from ...model.tie_columns import tie_columns
+from ...model.relation_columns import tie_columns
 from ...model.varied_columns import VariedColumns
 from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan

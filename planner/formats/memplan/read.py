@@ -19,7 +19,6 @@ from ...checks.report import Place, Report, quoted
 from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
-from ...model.pair_columns import GatheredPairs
 from ...model.problem import (
     DEFAULT_TERMS,
     MAX_TIME,
@@ -43,6 +42,7 @@ from ...model.problem import (
     has_one_peak,
 )
 from ...model.range_columns import GatheredRanges
+from ...model.relation_columns import GatheredPairs
 from ..documents import PROBLEM_FORMAT, Source, require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire
 from ..json.validate import validate

@@ -42,7 +42,7 @@ from ...model.problem import (
     Pool,
     Problem,
 )
-from ...model.tie_columns import tie_columns
+from ...model.relation_columns import tie_columns
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import EMPTY, is_empty, undecodable
 from ..text.lines import header

@@ -1,18 +1,18 @@
-"""Many pairs of buffers as columns of numbers: a pair is an object only while somebody looks at it."""
+"""Many pairs of buffers, and many colocations, as columns of numbers: objects are made when somebody looks at them."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, Columns
-from .problem import BufferId, Pair
+from .columns import FEW, Columns, Kept, KeptColumns, NumberColumns
+from .problem import BufferId, Colocation, Pair, Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,3 +79,39 @@ def has_twins(pairs: Sequence[Pair]) -> bool:
 def ids_in(pairs: Sequence[Pair]) -> Iterable[Sequence[BufferId]]:
     """Return sequences that together have all ids in the pairs, and perhaps further ones."""
     return (pairs.ids,) if isinstance(pairs, PairColumns) else pairs
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TieColumns(KeptColumns[Colocation]):
+    """What ties rows of buffers to each other. The arrays never change."""
+
+    ids: Sequence[BufferId]
+    """Those of the rows."""
+    buffer: Ints
+    base: Ints
+    offset: Ints
+    _kept: Kept[Colocation] = field(default_factory=Kept, init=False)
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    def row(self, i: int) -> Colocation:
+        return Colocation(self.ids[int(self.buffer[i])], self.ids[int(self.base[i])], int(self.offset[i]))
+
+    def made(self) -> Iterator[Colocation]:
+        ids = [*self.ids]
+        for buffer, base, offset in zip(self.buffer.tolist(), self.base.tolist(), self.offset.tolist(), strict=True):
+            yield Colocation(ids[buffer], ids[base], offset)
+
+
+def tie_columns(ids: Sequence[BufferId], buffer: Ints, base: Ints, offset: Ints) -> Sequence[Colocation]:
+    """Return the colocations, as objects if they are few."""
+    columns = TieColumns(ids, buffer, base, offset)
+    return columns if len(columns) > FEW else tuple(columns.made()) if len(columns) else ()
+
+
+def own_ties(problem: Problem) -> TieColumns | None:
+    """Return the problem's colocations if they are columns that name its buffers by their rows."""
+    ties, buffers = problem.constraints.colocations, problem.buffers
+    is_own = isinstance(ties, TieColumns) and isinstance(buffers, NumberColumns) and ties.ids is buffers.ids
+    return ties if is_own else None  # type: ignore[return-value]  # mypy does not follow the name
