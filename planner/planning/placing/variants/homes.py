@@ -66,7 +66,14 @@ class HomesPlacing:
         except BadInput:
             return Stacked(Placed(None, 0, WORK_PER_PLAN), ())
         known = self._placing.plans
-        best = min([_proven(plan, proof), *([proof] if proof.placements else []), *([known[positions]] if positions in known else [])], key=rank)  # fmt: skip
+        best = min(
+            [
+                _proven(plan, proof),
+                *([proof] if proof.placements else []),
+                *([known[positions]] if positions in known else []),
+            ],
+            key=rank,
+        )
         known[positions] = best
         return Stacked(Placed(best.objective.value, best.objective.bound or 0, work + more), tops)
 
@@ -79,7 +86,9 @@ class HomesPlacing:
                 part = replace(only(apart, {place.id for place in places if place.pool == pool.name}), pools=(pool,))
                 inside = replace(made, placements=tuple(place for place in places if place.pool == pool.name))
                 offsets = lowered_to(part, inside, least, lambda each: fit(each, most=WORK_OF_A_WINDOW))
-                places = tuple(replace(place, offset=offsets[place.id]) if place.pool == pool.name else place for place in places)  # fmt: skip
+                places = tuple(
+                    replace(place, offset=offsets[place.id]) if place.pool == pool.name else place for place in places
+                )
         return _of_choice(problem, made, places)
 
     def _names(self, positions: Positions, homes: Homes) -> Mapping[BufferId, str]:
