@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ..model.errors import SolverError, SolverFailed, Unsupported
 from ..model.instance import Instance
+from . import EXPORT
 
-NAME = "export-model"
 LOOK_SECONDS = 0.05
 MOST_PLACES = 50_000
 """Pairs of a block and a pool. Each takes a kilobyte of CP-SAT's text, and a third of one in a program, where a block's only pool takes nothing."""
@@ -33,7 +33,7 @@ def export_in_child(
     """
     places = int(instance.allowed.sum()) - (0 if kind == "cpsat" else instance.blocks)
     if places > MOST_PLACES:
-        raise Unsupported(NAME, f"too large: {places} pairs of a buffer and a pool, {MOST_PLACES} at most")
+        raise Unsupported(EXPORT, f"too large: {places} pairs of a buffer and a pool, {MOST_PLACES} at most")
     root = str(Path(__file__).resolve().parents[2])
     code = f"import sys; sys.path.insert(0, {root!r}); from solvers.exact.export import main; main()"
     pipe = subprocess.PIPE
@@ -53,7 +53,7 @@ def export_in_child(
             child.kill()
             raise
     if child.returncode != 0:
-        raise SolverFailed(NAME, errors.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        raise SolverFailed(EXPORT, errors.decode("utf-8", "replace").strip().rpartition("\n")[2])
     answer = pickle.loads(written)
     if isinstance(answer, SolverError):
         raise answer

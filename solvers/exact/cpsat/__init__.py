@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from solvers.exact import EXPORT
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
 from solvers.model.libraries import ORTOOLS, Library
@@ -110,9 +111,6 @@ def preload() -> None:
     from . import descent, engine, lexicographic  # noqa: F401
 
     engine.preload()
-
-
-EXPORT = "export-model"
 
 
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:

@@ -10,12 +10,12 @@ from ...model.errors import Unsupported
 from ...model.instance import Instance
 from ...model.needs import refusal
 from ...model.solver import Feature
+from .. import EXPORT
 from .program.build import Question, build, choices_of
 from .program.model import make_names
 from .program.terms import floors
 
 FORMATS = ("lp", "mps")
-NAME = "export-model"
 
 
 def export(
@@ -32,19 +32,19 @@ def export(
     redundant rows that only help solvers are left out.
     """
     if kind not in FORMATS:
-        raise Unsupported(NAME, f"a model file ends in .lp or .mps, not in .{kind}")
+        raise Unsupported(EXPORT, f"a model file ends in .lp or .mps, not in .{kind}")
     if instance.weighs_moves:
-        raise Unsupported(NAME, refusal({Feature.MOVES}))
+        raise Unsupported(EXPORT, refusal({Feature.MOVES}))
     names = make_names(
         blocks if blocks is not None else [str(b) for b in range(instance.blocks)],
         pools if pools is not None else [str(p) for p in range(len(instance.pools))],
     )
     term = instance.terms[0] if instance.terms else None
     question = Question(term, floors=floors(instance, ()))
-    model = build(instance, choices_of(instance, NAME), names, question, exact=True, plain=plain)
+    model = build(instance, choices_of(instance, EXPORT), names, question, exact=True, plain=plain)
     if model is None:
         raise Unsupported(
-            NAME, "it has no solution, as sizes and capacities alone show, so there is no program to write"
+            EXPORT, "it has no solution, as sizes and capacities alone show, so there is no program to write"
         )
     with tempfile.TemporaryDirectory(prefix="memplan-export-") as folder:
         path = Path(folder, f"model.{kind}")

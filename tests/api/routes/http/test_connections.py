@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from unittest.mock import create_autospec
 
+import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
@@ -47,3 +49,22 @@ def test_a_client_that_is_gone_when_its_answer_ends_is_no_fault() -> None:
 
     asyncio.run(answering())
     assert answered == [None]
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_a_closing_connection_is_cut_off_unless_it_has_ended(has_ended: bool) -> None:
+    """Cutting off what has ended is a fault in the log."""
+    transport = create_autospec(asyncio.Transport, instance=True)
+    transport.is_closing.return_value, transport.get_write_buffer_size.return_value = True, 1
+
+    async def answer() -> None:
+        config = uvicorn.Config(lambda *_: None, lifespan="off", log_config=None)
+        line = Lines(9, 60.0, 0.0, 1 << 20).new(config, ServerState(), {})
+        line.connection_made(transport)
+        line.on_response_complete()
+        if has_ended:
+            line.connection_lost(None)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(answer())
+    assert transport.abort.called is not has_ended
