@@ -26,6 +26,10 @@ def csv(columns: bytes, row: Callable[[int], bytes]) -> Make:
     return rows(CSV + columns + b"\n", row, b"\n", b"\n")
 
 
+def trace(event: Callable[[int], bytes]) -> Make:
+    return rows(b'{"traceEvents":[', event, b"]}")
+
+
 def related(kind: bytes, count: int, item: Callable[[int, int], bytes]) -> Make:
     """Return how a document is made whose buffers are related again and again; `item` takes the numbers of two."""
     return rows(
@@ -132,12 +136,19 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         lambda i: b'{"ph":"E","tid":%d}' % i,
         b"]}",
     ),
-    ("chrome-trace", "memory events"): rows(
-        b'{"traceEvents":[',
+    ("chrome-trace", "memory events"): trace(
         lambda i: (
             b'{"ph":"i","name":"[memory]","ts":%d,"args":{"Addr":%d,"Bytes":64,"Device Id":0,"Device Type":0}}' % (i, i)
         ),
-        b"]}",
+    ),
+    ("chrome-trace", "memory events alone"): trace(lambda i: b'{"name":"[memory]","args":{"Addr":%d,"Bytes":1}}' % i),
+    ("chrome-trace", "buffers in threads of their own"): trace(
+        lambda i: b'{"ph":"B","tid":%d,"name":"b","args":{"size":1}}' % i
+    ),
+    ("chrome-trace", "buffers inside each other"): trace(lambda i: b'{"ph":"B","name":"%d","args":{"size":1}}' % i),
+    ("chrome-trace", "buffers with ids"): trace(lambda i: b'{"ph":"b","id":%d,"name":"b","args":{"size":1}}' % i),
+    ("chrome-trace", "bars of one buffer"): trace(
+        lambda i: b'{"ph":"X","name":"b","ts":%d,"dur":1,"args":{"size":1}}' % (2 * i)
     ),
     ("idealloc", "heaps of their own"): lambda size: b"".join(
         pack(">8Q", i, 0, 1, 1, i, 0, 0, 1) for i in range(size // 64)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from functools import partial
 from math import floor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,31 +23,27 @@ from ...checks.names import require_ids_as_texts
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
-from ...model.columns import NO_HINT, ids
+from ...model.columns import FEW, NO_HINT, ids
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
+from ...model.numbered import Found
 from ...model.pool_columns import named_pools
-from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Problem
-from .chrome_pairs import BEGINS, ENDS, Begun, Pairs, Sized, name_of
+from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Interval, Lifetimes, Problem
+from .chrome_pairs import BEGINS, ENDS, Pairs, name_of
+from .chrome_waiting import NOTHING, Begun, Sized
 
 if TYPE_CHECKING:
     from ...model.plan import Plan
     from ..documents import Source
 
 MEMORY = "[memory]"
+WIDTH = 4
+"""The numbers of each buffer."""
 _NO_START, _NO_END = 1, 2
 """What is not known of a bar."""
 NEVER = ((0, 0),)
 """The bar of a buffer that is never needed."""
-
-
-class _Held(NamedTuple):
-    """What was allocated, and is not freed yet."""
-
-    event: int
-    buffer: Sized
-    start: float
 
 
 _EXACT = Context(prec=400)
@@ -112,10 +108,11 @@ class _Bars:
         self.at = at
         self.twice = Report()
         """Names of two buffers."""
-        self._names: dict[str, int] = {}
+        self._names = Found()
         self._pools: dict[str, int] = {}
-        self._size, self._alignment, self._hint, self._pool = (array("q") for _ in range(4))
-        self._owner = array("q")
+        self._rows = array("q")
+        """Of each buffer: size, alignment, hint and the number of the memory."""
+        self._owner = array("i")
         self._times = _Times()
         """Where each bar begins and ends; twice the one that is known if it lasts from the start or until the end of all."""
         self._open = array("b")
@@ -128,12 +125,10 @@ class _Bars:
         """Add a bar of a buffer; one without a beginning is there from the start of all, one without an end until the end of all."""
         name, size, pool, hint, alignment = buffer
         row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
-        columns = (self._size, self._alignment, self._hint, self._pool)
-        i = self._names.setdefault(name, len(self._names))
-        if i == len(self._size):
-            for column, number in zip(columns, row, strict=True):
-                column.append(number)
-        elif row != tuple(column[i] for column in columns):
+        i = self._names.of(name)
+        if WIDTH * i == len(self._rows):
+            self._rows.extend(row)
+        elif row != (*self._rows[WIDTH * i : WIDTH * (i + 1)],):
             text = f"{quoted(name)} was another buffer before: of another size, or in another place"
             self.twice.add(Code.DUPLICATE_ID, (*self.at, event, "name"), text)
         self._owner.append(i)
@@ -143,8 +138,20 @@ class _Bars:
 
     def problem(self) -> Problem:
         """Return the problem of all bars; no more can be added."""
-        names = [*self._names]
+        homes = [(pool,) for pool in self._pools]
+        lives = _lives(*self._spans(), len(self._names))
+        buffers = Gathered()
+        for i, name in enumerate(in_time(self._names, "reading", "buffer")):
+            size, alignment, hint, pool = self._rows[WIDTH * i : WIDTH * (i + 1)]
+            wanted = None if hint == NO_HINT else hint
+            buffers.add(Buffer(name, size, alignment, live=next(lives), pools=homes[pool], hint=wanted))
         self._names.clear()
+        pools = named_pools([*self._pools])
+        every = buffers.all(pools)
+        return Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)
+
+    def _spans(self) -> tuple[Ints, Ints, Ints]:
+        """Return owner, start and end of each bar, in the order of owners; those of an owner that meet are one."""
         start, end = self._times.ticks().reshape(-1, 2).T
         open_ = np.frombuffer(self._open, np.int8)
         begin, last = start.min(), max(start.max(), end.max())
@@ -152,22 +159,31 @@ class _Bars:
             begin -= 1  # so that what ends first of all was there, too
         start = np.where(open_ == _NO_START, begin, start)
         end = np.where(open_ == _NO_END, last + 1, end)
-        owner = np.frombuffer(self._owner, np.int64)
         bars = np.flatnonzero(end > start)
-        bars = bars[np.argsort(owner[bars], kind="stable")]
-        last = np.cumsum(np.bincount(owner[bars], minlength=len(names)))
-        homes = [(pool,) for pool in self._pools]
-        buffers = Gathered()
-        first = 0
-        for i, name in enumerate(in_time(names, "reading", "buffer")):
-            here = bars[first : (first := int(last[i]))]
-            live = merged(tuple(zip(start[here].tolist(), end[here].tolist(), strict=True)))
-            hint = None if self._hint[i] == NO_HINT else self._hint[i]
-            home = homes[self._pool[i]]
-            buffers.add(Buffer(name, self._size[i], self._alignment[i], live=live, pools=home, hint=hint))
-        pools = named_pools([*self._pools])
-        every = buffers.all(pools)
-        return Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)
+        owner = cast(Ints, np.frombuffer(self._owner, np.int32)[bars])
+        start, end = start[bars], end[bars]
+        if (owner[1:] > owner[:-1]).all():
+            return owner, start, end
+        start, end = start[np.lexsort((start, owner))], end[np.lexsort((end, owner))]
+        owner.sort()
+        # what begins behind as many ends as beginnings is apart from all before
+        begins = np.append(True, (owner[1:] != owner[:-1]) | (start[1:] > end[:-1]))
+        return owner[begins], start[begins], end[np.append(begins[1:], True)]
+
+
+def _lives(owner: Ints, start: Ints, end: Ints, count: int) -> Iterator[tuple[Interval, ...]]:
+    """Yield the lifetimes of each of so many buffers."""
+    until = np.cumsum(np.bincount(owner, minlength=count))
+    begin = 0
+    for first in range(0, count, FEW):
+        stops = until[first : first + FEW].tolist()
+        some = slice(begin, stops[-1])
+        pairs = (*zip(start[some].tolist(), end[some].tolist(), strict=True),)
+        at = 0
+        for stop in stops:
+            yield pairs[at : stop - begin]
+            at = stop - begin
+        begin = stops[-1]
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -200,7 +216,9 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             pairs.end(i, event, partial(_time, event, "ts", place, report))
         elif kind in BEGINS or (kind == "X" and "size" in args):
             buffer = _buffer(event, args, place, report) if "size" in args else None
-            start, length = (0.0 if buffer is None else _time(event, key, place, report) for key in ("ts", "dur"))
+            start = length = 0.0
+            if buffer is not None:
+                start, length = _time(event, "ts", place, report), _time(event, "dur", place, report)
             if kind in BEGINS:
                 pairs.begin(Begun(i, name, start, buffer), event)
             elif buffer is not None:
@@ -212,7 +230,8 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             changes.add(i, args, _time(event, "ts", place, report))
         if report.is_full:
             break
-    _add_allocations(found, changes, report)
+    changes.add_to(found, report)
+    del changes
     pairs.finish()
     return found
 
@@ -221,51 +240,59 @@ class _Changes:
     """The events that allocate or free, in columns: a long document is read in pieces, and forgotten piece by piece."""
 
     def __init__(self) -> None:
-        self._events, self._amounts, self._places = array("q"), array("q"), array("q")
-        self._times = list[float]()
-        self._pools: dict[str, str] = {}
-        """The memories, since each event makes the name anew."""
-        self._known: dict[tuple[str, str], int] = {}
-        """Memories and addresses, each with its number."""
+        self.events, self._amounts, self._places = array("q"), array("q"), array("i")
+        self.times: array[float] | list[float] = array("d")
+        """A list if some are no floats."""
+        self._pools: dict[str, int] = {}
+        self._known = Found()
+        """The numbers of memories, with addresses."""
 
     def add(self, event: int, args: Mapping[str, Any], time: float) -> None:
         pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
-        pool = self._pools.setdefault(pool, pool)
-        place = pool, str(args.get("Addr"))
-        self._events.append(event)
+        number = self._pools.setdefault(pool, len(self._pools))
+        self.events.append(event)
         self._amounts.append(args["Bytes"])
-        self._places.append(self._known.setdefault(place, len(self._known)))
-        self._times.append(time)
+        self._places.append(self._known.of(f"{number} {args.get('Addr')}"))
+        if isinstance(self.times, array) and float(time) != time:
+            self.times = [*self.times]
+        self.times.append(time)
 
-    def in_order(self) -> Iterator[tuple[int, float, int, tuple[str, str]]]:
-        """Yield event, time, bytes (less than 0: freed), and memory and address, in the order of time."""
-        known = [*self._known]
-        for k in in_time(sorted(range(len(self._times)), key=self._times.__getitem__), "reading", "event"):
-            yield self._events[k], self._times[k], self._amounts[k], known[self._places[k]]
+    def add_to(self, found: _Bars, report: Report) -> None:
+        """Add what is allocated and freed. What was allocated before the first event is there from the start."""
+        pools = [*self._pools]
+        held, named = (array("i", [NOTHING]) * len(self._known) for _ in range(2))
+        """By memory and address: the event that allocated what is there, and the number of what was there last."""
+        count = 0
 
+        def add(k: int, place: int, start: float | None, end: float | None) -> None:
+            pool = pools[int(self._known[place].partition(" ")[0])]
+            found.add(self.events[k], Sized(str(named[place]), abs(self._amounts[k]), pool, None, 1), start, end)
 
-def _add_allocations(found: _Bars, changes: _Changes, report: Report) -> None:
-    """Add what these events allocate and free. What was allocated before the first of them is there from the start."""
-    held: dict[tuple[str, str], _Held] = {}
-    count = 0
-    for i, time, amount, place in changes.in_order():
-        pool, address = place
-        before = held.get(place)
-        if amount < 0 and before is not None:
-            found.add(before.event, before.buffer, before.start, time)
-            del held[place]
-        elif before is not None:
-            text = f"there is something at {quoted(address)} already"
-            report.add(Code.DUPLICATE_ID, (*found.at, i, "args", "Addr"), text)
-        else:
-            count += 1
-            buffer = Sized(str(count), abs(amount), pool, None, 1)
-            if amount < 0:
-                found.add(i, buffer, None, time)
+        for k in in_time(self._in_order(), "reading", "event"):
+            place, is_freed = self._places[k], self._amounts[k] < 0
+            before = held[place]
+            if before != NOTHING and is_freed:
+                add(before, place, self.times[before], self.times[k])
+                held[place] = NOTHING
+            elif before != NOTHING:
+                text = f"there is something at {quoted(self._known[place].partition(' ')[2])} already"
+                report.add(Code.DUPLICATE_ID, (*found.at, self.events[k], "args", "Addr"), text)
             else:
-                held[place] = _Held(i, buffer, time)
-    for event, buffer, start in held.values():
-        found.add(event, buffer, start, None)
+                count += 1
+                named[place] = count
+                if is_freed:
+                    add(k, place, None, self.times[k])
+                else:
+                    held[place] = k
+        for place in np.argsort(np.frombuffer(named, np.int32)):
+            if (k := held[place]) != NOTHING:
+                add(k, place, self.times[k], None)
+
+    def _in_order(self) -> Sequence[int]:
+        """Return the events in the order of time."""
+        if isinstance(self.times, list):
+            return sorted(range(len(self.times)), key=self.times.__getitem__)
+        return array("q", np.argsort(np.frombuffer(self.times), kind="stable").tobytes())
 
 
 def _buffer(event: dict[str, Any], args: dict[str, Any], place: Place, report: Report) -> Sized | None:

@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from ...checks.report import Place, Report, quoted
 from ...model.errors import Code
+from ...model.numbered import Found
+from .chrome_waiting import NOTHING, Begun, Sized, Threads, Waiting
 
 BEGINS, ENDS = ("B", "b"), ("E", "e")
-
-
-class Sized(NamedTuple):
-    """What an event says of a buffer."""
-
-    name: str
-    size: int
-    pool: str
-    hint: int | None
-    alignment: int
-
-
-class Begun(NamedTuple):
-    """What has begun, and has not ended yet."""
-
-    event: int
-    name: Hashable
-    start: float
-    buffer: Sized | None
-    """None: it is no buffer, but others lie inside it."""
-
-
-class _Thread:
-    """What has begun in a thread since a buffer did, each inside the one before."""
-
-    __slots__ = ("begun", "below", "names")
-
-    def __init__(self, below: int) -> None:
-        self.below = below
-        """How many that are no buffers began before, and have not ended yet."""
-        self.begun: list[Begun] = []
-        self.names: dict[Hashable, int] = {}
-        """How many buffers of each name there are among them."""
-
-    def begin(self, begun: Begun) -> None:
-        self.begun.append(begun)
-        if begun.buffer is not None:
-            self.names[begun.name] = self.names.get(begun.name, 0) + 1
-
-    def end(self) -> Begun:
-        begun = self.begun.pop()
-        if begun.buffer is not None:
-            self.names[begun.name] -= 1
-            if not self.names[begun.name]:
-                del self.names[begun.name]
-        return begun
 
 
 class Pairs:
@@ -63,90 +21,111 @@ class Pairs:
     def __init__(self, add: Callable[[Begun, Sized, float | None], None], at: Place, report: Report) -> None:
         """`add` takes each buffer, and when it ended."""
         self._add, self._at, self._report = add, at, report
-        self._threads: dict[str, _Thread | int] = {}
-        """The number of what has begun in a thread, and has not ended, instead of each if there is no buffer among them."""
-        self._spans: dict[Hashable, Begun] = {}
-        self._ids: dict[str, Hashable] = {}
-        """The first id with each buffer's name."""
-        self._with_buffers: set[str] = set()
-        """Threads and categories."""
-        self._lost: dict[str, int | tuple[int, object]] = {}
-        """The first end without a beginning of each; with its name if it has one."""
+        self._waiting = Waiting()
+        self._threads = Threads(self._waiting)
+        self._spans, self._open = Found(), array("q")
+        """By category, id and name: what has begun; NOTHING once it has ended."""
+        self._ids, self._named, self._first_ids = Found(), Found(), array("q")
+        """All ids, names of buffers, and the first id with each of these."""
+        self._with_buffers = Found()
+        self._lost, self._lost_events = Found(), array("q")
+        """The first end without a beginning of each thread and category."""
+        self._lost_names: list[Hashable] = []
+        """Their names; None: it has none."""
 
     def begin(self, begun: Begun, event: dict[str, Any]) -> None:
+        in_thread = event["ph"] == "B"
+        if begun.buffer is None and not in_thread and not self._spans:
+            return
         group = _group(event)
         if begun.buffer is not None:
-            self._with_buffers.add(group)
-        if event["ph"] == "B":
-            self._begin_in_thread(begun, group)
+            self._with_buffers.of(group)
+        if in_thread:
+            if not self._threads.begin(begun, group):
+                self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
             return
-        id_ = _id(event)
-        if (group, id_, begun.name) in self._spans:
-            text = f"{quoted(begun.name)} of the id {quoted(id_[-1])} has begun already"
+        id_, shown = _id(event)
+        if begun.buffer is None and not self._has_spans(group, id_):
+            return
+        number = self._spans.of(self._key(group, id_, begun.name))
+        if number == len(self._open):
+            self._open.append(NOTHING)
+        if self._open[number] != NOTHING:
+            text = f"{quoted(begun.name)} of the id {quoted(shown)} has begun already"
             self._wrong(Code.DUPLICATE_ID, begun.event, "id", text)
         elif begun.buffer is not None:
-            self._spans[group, id_, begun.name] = begun._replace(buffer=self._renamed(begun.buffer, id_))
-
-    def _begin_in_thread(self, begun: Begun, group: str) -> None:
-        thread = self._threads.get(group, 0)
-        if isinstance(thread, int):
-            if begun.buffer is None:
-                self._threads[group] = thread + 1
-                return
-            thread = self._threads[group] = _Thread(thread)
-        elif begun.buffer is not None and begun.name in thread.names:
-            self._wrong(Code.DUPLICATE_ID, begun.event, "name", f"{quoted(begun.name)} has begun already")
-        thread.begin(begun)
+            renamed = self._renamed(begun.buffer, id_, shown)
+            self._open[number] = self._waiting.put(begun._replace(buffer=renamed))
 
     def end(self, event: int, row: dict[str, Any], time: Callable[[], float]) -> None:
         """End what began last in the thread, or under that id."""
         group, name = _group(row), name_of(row)
-        if row["ph"] == "e":
-            begun = self._spans.pop((group, _id(row), name), None)
-        else:
-            thread = self._threads.get(group, 0)
-            if isinstance(thread, int):
-                begun = None
-                if thread:
-                    self._threads[group] = thread - 1
-                    return
-            else:
-                last = thread.begun[-1]
-                if name is not None and name != last.name:
-                    text = f"{quoted(name)} ends, and {quoted(last.name)} inside it has not"
-                    self._wrong(Code.CONTRADICTION, event, "name", text)
-                begun = thread.end()
-                if not thread.begun:
-                    self._threads[group] = thread.below
-        if begun is None:
-            self._lost.setdefault(group, event if name is None else (event, name))
-        elif begun.buffer is not None and (stop := time()) < begun.start:
-            self._wrong(Code.INTERVAL_REVERSED, event, "ts", f"{quoted(begun.name)} ends before it begins")
+        found = self._end_of_span(group, name, row) if row["ph"] == "e" else self._end_in_thread(group, name, event)
+        if found is None:
+            if self._lost.of(group) == len(self._lost_events):
+                self._lost_events.append(event)
+                self._lost_names.append(name)
+            return
+        if found == NOTHING:
+            return
+        begun = self._waiting.take(found)
+        if begun.buffer is not None and (stop := time()) < begun.start:
+            text = f"{quoted(name if row['ph'] == 'e' else begun.name)} ends before it begins"
+            self._wrong(Code.INTERVAL_REVERSED, event, "ts", text)
         elif begun.buffer is not None:
             self._add(begun, begun.buffer, stop)
 
+    def _end_of_span(self, group: str, name: Hashable, row: dict[str, Any]) -> int | None:
+        """Return what has ended; None if it had not begun."""
+        id_, _ = _id(row)
+        if not self._has_spans(group, id_) or (key := self._key(group, id_, name)) not in self._spans:
+            return None
+        number = self._spans.of(key)
+        found, self._open[number] = self._open[number], NOTHING
+        return None if found == NOTHING else found
+
+    def _end_in_thread(self, group: str, name: Hashable, event: int) -> int | None:
+        """Return what has ended; NOTHING if it is below all buffers, None if it had not begun."""
+        found = self._threads.end(group)
+        if found is None or found == NOTHING or name is None:
+            return found
+        last = self._waiting.name(found)
+        if name != last:
+            self._wrong(Code.CONTRADICTION, event, "name", f"{quoted(name)} ends, and {quoted(last)} inside it has not")
+        return found
+
     def finish(self) -> None:
         """Report ends without a beginning among buffers, and add what has not ended. No more can begin or end."""
-        for group, lost in self._lost.items():
+        for group, event, name in zip(self._lost, self._lost_events, self._lost_names, strict=True):
             if group in self._with_buffers:
-                event, name = (lost, None) if isinstance(lost, int) else lost
                 what = "something" if name is None else quoted(name)
                 self._wrong(Code.CONTRADICTION, event, "ph", f"{what} ends, and has not begun")
-        threads = (thread for thread in self._threads.values() if not isinstance(thread, int))
-        left = [*self._spans.values(), *(begun for thread in threads for begun in thread.begun)]
-        for known in (self._lost, self._with_buffers, self._ids, self._spans, self._threads):
+        spans = sorted((here for here in self._open if here != NOTHING), key=self._waiting.event)
+        left = array("q", chain(spans, self._threads.left()))
+        for known in (self._lost, self._with_buffers, self._ids, self._named, self._spans):
             known.clear()
-        left.reverse()
-        while left:
-            each = left.pop()
-            if each.buffer is not None:
-                self._add(each, each.buffer, None)
+        del spans, self._open, self._threads, self._lost_names, self._lost_events, self._first_ids
+        for here in left:
+            begun = self._waiting.row(here)
+            if begun.buffer is not None:
+                self._add(begun, begun.buffer, None)
 
-    def _renamed(self, buffer: Sized, id_: tuple[str, ...]) -> Sized:
+    def _has_spans(self, group: str, id_: str) -> bool:
+        return group in self._with_buffers and id_ in self._ids
+
+    def _key(self, group: str, id_: str, name: Hashable) -> str:
+        """Return what tells pairs of events apart. A name may be a number, and 1 is 1.0."""
+        if isinstance(name, int | float) and name == int(name):
+            name = int(name)
+        return f"{self._with_buffers.of(group)} {self._ids.of(id_)} {type(name).__name__} {name}"
+
+    def _renamed(self, buffer: Sized, id_: str, shown: str) -> Sized:
         """Return the buffer, named after its id too if another id had that name before."""
-        if self._ids.setdefault(buffer.name, id_) == id_:
-            return buffer
-        return buffer._replace(name=f"{buffer.name}#{id_[-1]}")
+        number = self._ids.of(id_)
+        named = self._named.of(buffer.name)
+        if named == len(self._first_ids):
+            self._first_ids.append(number)
+        return buffer if self._first_ids[named] == number else buffer._replace(name=f"{buffer.name}#{shown}")
 
     def _wrong(self, code: Code, event: int, field: str, text: str) -> None:
         self._report.add(code, (*self._at, event, field), text)
@@ -166,11 +145,13 @@ def _group(event: dict[str, Any]) -> str:
     return f"category {event.get('cat')}"
 
 
-def _id(event: dict[str, Any]) -> tuple[str, ...]:
-    """Return the id within a category; one that is local belongs to its process."""
+def _id(event: dict[str, Any]) -> tuple[str, str]:
+    """Return the id within a category, and how it is shown; one that is local belongs to its process."""
     scope, both = str(event.get("scope", "")), event.get("id2")
+    shown = str(event.get("id"))
     if isinstance(both, dict):
         if "local" in both:
-            return scope, str(event.get("pid")), str(both["local"])
-        return scope, str(both.get("global"))
-    return scope, str(event.get("id"))
+            process, shown = str(event.get("pid")), str(both["local"])
+            return f"{len(scope)} {scope}{len(process)} {process}{shown}", shown
+        shown = str(both.get("global"))
+    return f"{len(scope)} {scope}+{shown}", shown

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pickle
 import random
 
-from planner.model.numbered import TOGETHER, Numbered
+import pytest
+
+from planner.model import numbered
+from planner.model.numbered import TOGETHER, Found, Numbered
 
 PIECES = ("a", "b", "\n", "\0", "é", "€", "\U0001f600", "\ud800", "layer", "7")
 
@@ -36,3 +39,18 @@ def test_many_names_are_found_in_all_texts() -> None:
     made.clear()
     assert [*made] == []
     assert made.are_different
+
+
+@pytest.mark.parametrize("first", [0, 3, 1000])
+def test_each_name_has_one_number_whether_it_is_packed_or_not(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbered, "FIRST", first)
+    rng = random.Random(5)
+    names = ["".join(rng.choices(PIECES, k=rng.randrange(4))) for _ in range(200)]
+    found, numbers = Found(), dict[str, int]()
+    for name in names:
+        assert (name in found) == (name in numbers)
+        assert found.of(name) == numbers.setdefault(name, len(numbers))
+    assert [*found] == [found[i] for i in range(len(found))] == [*numbers]
+    found.clear()
+    assert len(found) == 0
+    assert names[0] not in found

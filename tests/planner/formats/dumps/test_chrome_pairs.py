@@ -10,7 +10,8 @@ import pytest
 from planner import plan, read_problem
 from planner.checks.report import Report
 from planner.formats.dumps.chrome import write
-from planner.formats.dumps.chrome_pairs import Begun, Pairs, Sized
+from planner.formats.dumps.chrome_pairs import Pairs
+from planner.formats.dumps.chrome_waiting import Begun, Sized
 from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
 
