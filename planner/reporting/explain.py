@@ -86,6 +86,8 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_
             times = sorted({weight[1] for weight in certificate.weights})
             when = ", ".join(map(str, times[:NAMED])) + (", …" if len(times) > NAMED else "")
             return claim + f"however the buffers are shared out among the pools, so much must be live (times {when})"
+        case Proof.PRICED_ROOM if certificate.term is Term.LARGEST_PEAK and not certificate.held:
+            return claim + "however the buffers are shared out among the pools, so much must be live in one of them"
         case Proof.PRICED_ROOM:
             scarce = sorted({weight[0] for weight in certificate.weights} | {crowd[0] for crowd in certificate.crowds})
             held = "".join(f", with {_named(term)} at most {most}" for term, most, _, _ in certificate.held)

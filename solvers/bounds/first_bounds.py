@@ -15,6 +15,7 @@ from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
 from .one_pool import pool_bound
+from .priced_room import priced_value
 from .weighted_sections import Least, shortage_by, weigh_busiest
 
 
@@ -26,6 +27,8 @@ class FirstBounds:
     """Proofs about single pools."""
     of_several: Certificate | None
     """The proof about all pools together; None if it bounds nothing that is minimised."""
+    priced: Certificate | None
+    """The proof about the largest peak of several pools, if it comes first."""
     shortage: tuple[Certificate, ...]
     """Proofs that nothing fits."""
     value: Value
@@ -38,7 +41,7 @@ def first_bounds(instance: Instance, stopped: Callable[[], object] = never) -> F
         with interrupted_by(partial(give_up, stopped)):
             return _bounds(instance, stopped)
     except GivenUp:
-        return FirstBounds((), None, (), (least_of_term(instance, instance.terms[0], (), None),))
+        return FirstBounds((), None, None, (), (least_of_term(instance, instance.terms[0], (), None),))
 
 
 def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
@@ -47,10 +50,32 @@ def _bounds(instance: Instance, stopped: Callable[[], object]) -> FirstBounds:
     found = (pool_bound(instance, pool, settled) for pool in takewhile(lambda _: not stopped(), some))
     of_pools = tuple(certificate for certificate in found if certificate is not None)
     busiest = weigh_busiest(instance) if instance.has_choice and not stopped() else None
-    of_several = busiest[0] if busiest and any(peak_price(instance, term) for term in instance.terms) else None
+    counts_peaks = any(peak_price(instance, term) or term is Term.LARGEST_PEAK for term in instance.terms)
+    of_several = busiest[0] if busiest and counts_peaks else None
+    priced = largest_by_busiest(instance, busiest[0]) if busiest else None
     return FirstBounds(
-        of_pools, of_several, _shortage(instance, of_pools, busiest), _value(instance, of_pools, of_several)
+        of_pools,
+        of_several,
+        priced,
+        _shortage(instance, of_pools, busiest),
+        _value(instance, of_pools, of_several, priced),
     )
+
+
+def largest_by_busiest(instance: Instance, busiest: Certificate) -> Certificate | None:
+    """The bound of the largest peak from the busiest section; None if another term comes first.
+
+    If the bytes there fill all pools to one height, or up to their capacity, room has the same price in all that are not full, and what the pools share.
+    """
+    if instance.terms[0] is not Term.LARGEST_PEAK or busiest.section is None:
+        return None
+    best: Certificate | None = None
+    for count in range(1, len(instance.pools) + 1):
+        weights = tuple((p, busiest.section, 1, count) for p in range(len(instance.pools)))
+        value = priced_value(instance, weights)
+        if value > (0 if best is None else best.value):
+            best = Certificate(Proof.PRICED_ROOM, value, weights=weights)
+    return best
 
 
 def peaks_at_least(instance: Instance, certificates: Sequence[Certificate]) -> tuple[int, ...]:
@@ -75,8 +100,14 @@ def _shortage(
     return (replace(busiest[0], value=missing),) if missing > 0 else ()
 
 
-def _value(instance: Instance, of_pools: tuple[Certificate, ...], of_several: Certificate | None) -> Value:
-    return (least_of_term(instance, instance.terms[0], of_pools, of_several),)
+def _value(
+    instance: Instance,
+    of_pools: tuple[Certificate, ...],
+    of_several: Certificate | None,
+    priced: Certificate | None,
+) -> Value:
+    by_term = least_of_term(instance, instance.terms[0], of_pools, of_several)
+    return (by_term if priced is None else max(by_term, priced.value),)
 
 
 def least_of_term(

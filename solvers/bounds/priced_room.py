@@ -12,7 +12,10 @@ solvers.bounds.room_prices looks for them.
 A crowd is a set of parts that are live together, each with a number of votes, and a price w on a vote in p, which their classes pay as well. Those that
 fit below H have no more than N(H) votes together, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
 
-A later term is bounded with the earlier ones held: a price on a unit of such a term adds to c and s what it adds to the term, and the price times
+The largest peak M is a term without costs c and s. With m for its price, the second sum is the least of m * M plus the pools' own costs at heights of
+no more than M: where M is 0 or some capacity, since in between it changes evenly. Crowds prove nothing of it.
+
+A later term is bounded with the earlier ones held: a price on a unit of such a term adds to c, s and m what it adds to the term, and the price times
 what the term is at most is taken off the sum.
 """
 
@@ -39,8 +42,13 @@ Held: TypeAlias = Sequence[tuple[Term, int, int, int]]
 
 
 def can_price(instance: Instance) -> bool:
-    """True if prices bound the first term."""
+    """True if prices bound the first term, and crowds may have prices too."""
     return instance.terms[0] in LINEAR
+
+
+def can_price_room(instance: Instance) -> bool:
+    """True if prices on room alone bound the first term."""
+    return can_price(instance) or instance.terms[0] is Term.LARGEST_PEAK
 
 
 def proof_of(instance: Instance) -> Proof:
@@ -53,7 +61,8 @@ def priced_value(
 ) -> int:
     """The lower bound on the first term, or on a later one with earlier ones held, that these prices prove; 0 if they prove nothing."""
     term = term or instance.terms[0]
-    if term not in LINEAR:
+    of_largest = Term.LARGEST_PEAK in (term, *(earlier for earlier, *_ in held))
+    if (term not in LINEAR and term is not Term.LARGEST_PEAK) or (of_largest and crowds):
         return 0
     totals, taken, of_weights = weigh(instance, weights)
     unit = lcm(of_weights, *(crowd[-1] for crowd in crowds), *(under for *_, under in held))
@@ -71,13 +80,19 @@ def priced_value(
             paid = due.setdefault(int(instance.pool_class[instance.part_block[part]]), {})
             paid[pool] = paid.get(pool, 0) + price * each
     price_of_peaks = sum(price * peak_price(instance, each) for each, price in counted)
+    price_of_largest = sum(price for each, price in counted if each is Term.LARGEST_PEAK)
     bound = -sum(most * over * (unit // under) for _, most, over, under in held)
-    for pool in {**totals, **steps}:
-        spec = instance.pools[pool]
-        rise = price_of_peaks * spec.cost - int(unit * totals.get(pool, Fraction(0)))
-        if rise < 0 and spec.capacity is None:
-            return 0
-        bound += _least_of_height(rise, steps.get(pool, {}), spec.capacity)
+    rises = {
+        pool: price_of_peaks * instance.pools[pool].cost - int(unit * totals.get(pool, Fraction(0)))
+        for pool in {**totals, **steps}
+    }
+    free = -sum(rise for pool, rise in rises.items() if rise < 0 and instance.pools[pool].capacity is None)
+    if free > price_of_largest:
+        return 0
+    if price_of_largest:
+        bound += _least_of_largest(price_of_largest, [(rises[p], instance.pools[p].capacity) for p in rises])
+    else:
+        bound += sum(_least_of_height(rises[p], steps.get(p, {}), instance.pools[p].capacity) for p in rises)
     of_terms = [(class_costs(instance, each), price) for each, price in counted]
     costs, homes = [(of_term, price) for of_term, price in of_terms if of_term], homes_of_classes(instance)
     for group in interruptible(homes if costs else due):
@@ -87,6 +102,16 @@ def priced_value(
             default=0,
         )
     return max(0, -(-bound // unit))
+
+
+def _least_of_largest(price: int, pools: Sequence[tuple[int, int | None]]) -> int:
+    """The least cost of pools (rise, capacity) whose largest height costs `price` for each unit."""
+    slope = price + sum(rise for rise, _ in pools if rise < 0)
+    least = lower = value = 0
+    for capacity, rise in sorted((capacity, rise) for rise, capacity in pools if rise < 0 and capacity is not None):
+        value += slope * (capacity - lower)
+        least, lower, slope = min(least, value), capacity, slope - rise
+    return least
 
 
 def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) -> int:

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from ..geometry.shape import outline
 from ..model.errors import StopReason
-from ..model.instance import Bools, Instance, Ints
+from ..model.instance import Bools, Instance, Ints, Term
 from ..model.linear_terms import choice_cost, peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome
 from ..model.solver import Control, Feature, Solver, Task
-from .priced_room import can_price, priced_value, proof_of
-from .weighted_sections import Weights, peak_sections
+from .first_bounds import largest_by_busiest
+from .priced_room import can_price_room, priced_value, proof_of
+from .weighted_sections import Weights, peak_sections, weigh_busiest
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -49,7 +50,7 @@ class RoomPrices(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best bound that the prices found prove."""
-        if not can_price(instance) or not instance.has_choice or not len(instance.rect_part):
+        if not can_price_room(instance) or not instance.has_choice or not len(instance.rect_part):
             return Outcome(StopReason.WORK_LIMIT)
         end = task.limits.deadline
         if end is not None:
@@ -58,21 +59,35 @@ class RoomPrices(Solver):
                 return Outcome(StopReason.TIME_LIMIT, reproducible=False)
         task = replace(task, limits=replace(task.limits, deadline=end))
         goal = None if task.start is None else evaluate(instance, task.start)[0]
-        market = Market(instance)
-        prices, work, stop = market.haggle(goal, task, control)
-        weights = tuple(market.weights(prices))
-        value = priced_value(instance, weights)
-        if value <= 0:
-            return Outcome(stop, work=work, reproducible=stop.is_repeatable)
-        control.bound((value,))
-        proof = Certificate(proof_of(instance), value, weights=weights)
-        return Outcome(stop, bound=(value,), certificates=(proof,), work=work, reproducible=stop.is_repeatable)
+        best, work, stop = Certificate(proof_of(instance), 0), 0, StopReason.WORK_LIMIT
+        for shared in _shapes(instance):
+            left = None if task.limits.work is None else max(task.limits.work - work, 0)
+            market = Market(instance, shared)
+            prices, spent, stop = market.haggle(goal, replace(task, limits=replace(task.limits, work=left)), control)
+            work += spent
+            weights = tuple(market.weights(prices))
+            value = priced_value(instance, weights)
+            if value > best.value:
+                best = replace(best, value=value, weights=weights)
+                control.bound((value,))
+            if not stop.is_repeatable:
+                break
+        bound = (best.value,) if best.value else ()
+        found = (best,) if best.value else ()
+        return Outcome(stop, bound=bound, certificates=found, work=work, reproducible=stop.is_repeatable)
+
+
+def _shapes(instance: Instance) -> tuple[int | None, ...]:
+    """Among how many pools a unit of free price is shared evenly: as many as are not full at the busiest section. None: by no such rule."""
+    busiest = weigh_busiest(instance) if instance.terms[0] is Term.LARGEST_PEAK else None
+    found = None if busiest is None else largest_by_busiest(instance, busiest[0])
+    return (None,) if found is None else (found.weights[0][-1], None)
 
 
 class Market:
     """The demand as arrays: over classes of blocks, rects, pools, and the sections that can have the most live bytes."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, shared: int | None = None) -> None:
         self._instance = instance
         self.sections = np.array(peak_sections(instance), dtype=np.int64)
         """The sections that have prices, in each pool."""
@@ -86,13 +101,17 @@ class Market:
         self._cost = costs_by_pool(instance, number, len(classes))
         self._row = np.arange(len(classes))
         price = peak_price(instance, instance.terms[0])
-        self._free = [float(price * pool.cost) for pool in instance.pools]
+        self._is_largest = instance.terms[0] is Term.LARGEST_PEAK
+        """The pools share one unit of free price, since only the largest peak counts; among `shared` of them evenly, if it is given."""
+        self._is_shared = self._is_largest and shared is None
+        of_largest = 1.0 / (shared or 1)
+        self._free = [of_largest if self._is_largest else float(price * pool.cost) for pool in instance.pools]
         """The total price of a pool's room up to which neither its peak nor its capacity limits it."""
         self._capacity = [None if pool.capacity is None else float(pool.capacity) for pool in instance.pools]
 
     def haggle(self, goal: int | None, task: Task, control: Control) -> tuple[Floats, int, StopReason]:
         """The best prices found, the work spent, and why the search ended."""
-        offer = _Offer(self._free, self._capacity, len(self.sections), damped=any(self._free))
+        offer = _Offer(self._free, self._capacity, len(self.sections), is_shared=self._is_shared)
         best, kept = -np.inf, offer.prices()
         idle, work = 0, 0.0
         cost_of_round = 20 + WORK_PER_RECT * len(self._instance.pools) * (len(self._height) + len(self.sections))
@@ -145,12 +164,23 @@ class Market:
     def _answer(self, prices: Floats) -> tuple[float, Floats]:
         """The bound that the prices prove, and the live bytes by pool and section if every class takes its cheapest pool."""
         wanted = self.costs_at(prices)
-        value = 0.0
-        for pool, line in enumerate(prices):
-            value -= max(0.0, float(line.sum()) - self._free[pool]) * (self._capacity[pool] or 0.0)
+        value = -self._credit(prices.sum(axis=1).tolist())
         choice = wanted.argmin(axis=1)
         value += float(wanted[self._row, choice].sum())
         return value, np.stack([self._load(choice[self._class] == pool) for pool in range(len(prices))])
+
+    def _credit(self, totals: list[float]) -> float:
+        """What these prices of all room in each pool are worth, beyond what peaks cost."""
+        room = [0.0 if size is None else size for size in self._capacity]
+        if not self._is_largest:
+            return sum(
+                max(0.0, total - free) * size for total, free, size in zip(totals, self._free, room, strict=True)
+            )
+        limited = [(total, size) for total, size in zip(totals, self._capacity, strict=True) if size is not None]
+        unlimited = sum(totals) - sum(total for total, _ in limited)
+        return max(
+            (unlimited - 1.0) * most + sum(total * min(most, size) for total, size in limited) for most in (0.0, *room)
+        )
 
     def weights(self, prices: Floats) -> Weights:
         """The prices as fractions; only the largest if there are too many."""
@@ -161,8 +191,11 @@ class Market:
             least = np.sort(whole, axis=None)[-MOST_WEIGHTS]
             whole[whole < least] = 0
         found = []
+        totals = [sum(line.tolist()) for line in whole]
+        unlimited = sum(total for total, size in zip(totals, self._capacity, strict=True) if size is None)
         for pool, line in enumerate(whole):
-            total, most = sum(line.tolist()), int(self._free[pool]) * denominator
+            total = unlimited if self._is_largest else totals[pool]
+            most = denominator if self._is_largest else int(self._free[pool]) * denominator
             fits = self._capacity[pool] is not None or total <= most
             for at in np.flatnonzero(line).tolist():
                 number = int(line[at]) if fits else int(line[at]) * most // total
@@ -190,21 +223,23 @@ class _Offer:
     where more is live than fits, and fall elsewhere.
     """
 
-    def __init__(self, free: list[float], capacity: list[float | None], sections: int, *, damped: bool) -> None:
+    def __init__(self, free: list[float], capacity: list[float | None], sections: int, *, is_shared: bool) -> None:
         self._free = np.array(free)[:, None]
         self._capacity = capacity
         self._heat = np.zeros((len(free), sections))
         self._extra = np.zeros((len(free), sections))
         self._rate = np.log(max(sections, 2)) / 4
-        self._damped = damped
+        self._damped = any(free)
+        self._together = None if is_shared else 1
+        """The axis over which free prices are shared out: None for all pools together."""
         self._step = 1.0
         self._answers = 0
         self._sum, self._summed, self._next_sum = np.zeros_like(self._heat), 0, 2 * AVERAGE_EVERY
 
     def prices(self) -> Floats:
         """The current prices."""
-        grown = np.exp(self._heat - self._heat.max(axis=1, keepdims=True))
-        spread: Floats = self._free * grown / grown.sum(axis=1, keepdims=True) + self._extra
+        grown = np.exp(self._heat - self._heat.max(axis=self._together, keepdims=True))
+        spread: Floats = self._free * grown / grown.sum(axis=self._together, keepdims=True) + self._extra
         return spread
 
     def average(self) -> Floats:
@@ -225,7 +260,7 @@ class _Offer:
         if self._answers >= self._next_sum:
             self._sum, self._summed, self._next_sum = np.zeros_like(self._sum), 0, 2 * self._next_sum
         damping = 1.0 / np.sqrt(self._answers) if self._damped else self._step
-        most = np.maximum(load.max(axis=1, keepdims=True), 1.0)
+        most = np.maximum(load.max(axis=self._together, keepdims=True), 1.0)
         self._heat += self._rate * load / most / np.sqrt(self._answers)
         over = np.stack([load[p] - c if c is not None else 0 * load[p] for p, c in enumerate(self._capacity)])
         norms = (

@@ -24,7 +24,7 @@ class Proven:
         self._certificates = list(first.shortage or first.pools)
         self._of_several = None if self.infeasible else first.of_several
         """The best proof about the peaks of all pools together."""
-        self._priced: Certificate | None = None
+        self._priced = None if self.infeasible else first.priced
         """The best proof of what a lack of room costs in the first term,"""
         self._priced_later: dict[Term, Certificate] = {}
         """and in later ones, with earlier ones held;"""

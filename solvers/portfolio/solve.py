@@ -80,7 +80,7 @@ def _solve_as_written(name: str, instance: Instance, task: Task, control: Contro
         outcome = failed(error)
     if outcome.infeasible:
         return outcome
-    of_several = () if first.of_several is None or not first.of_several.value else (first.of_several,)
+    of_several = tuple(each for each in (first.of_several, first.priced) if each is not None and each.value)
     bound = max(bound, outcome.bound)
     is_met = outcome.value is not None and outcome.value <= bound
     return replace(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
+from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints, Term
 from solvers.model.outcome import Proof
 
 from ...facts.intervals import merged
@@ -19,6 +20,7 @@ from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
 from ...model.pool_columns import PoolColumns, costs_of, names_of, sizes_of
 from ...model.problem import Buffer, BufferId, Problem
+from ...verifying.arguments.prices import priced_bound
 
 LOOK_EVERY = 128
 """Buffers between two looks at the clock: each may be compared with all pools."""
@@ -31,6 +33,8 @@ class EasyBound(NamedTuple):
     sum_of_peaks: int = 0
     """Each peak times its pool's cost."""
     is_infeasible: bool = False
+    largest: int = 0
+    """The bound of the largest peak, if the objective begins with that."""
 
 
 def easy_bound(problem: Problem, places: Places) -> EasyBound:
@@ -187,10 +191,21 @@ class _Looking:
             missing = (most - room) * max(cost, 1)
             certificate = PlanCertificate(Proof.POOL_SHARING, missing, time=busiest, buffers=crowd, weights=weights)
             return EasyBound((certificate,), is_infeasible=True)
+        largest = self._largest(busiest, crowd) if problem.terms[0] is Term.LARGEST_PEAK else None
+        of_largest = () if largest is None else (largest,)
+        least = 0 if largest is None else largest.value
         if not cost:
-            return EasyBound()
+            return EasyBound(of_largest, largest=least)
         certificate = PlanCertificate(Proof.POOL_SHARING, cost * most, time=busiest, buffers=crowd, weights=weights)
-        return EasyBound((certificate,), cost * most)
+        return EasyBound((certificate, *of_largest), cost * most, largest=least)
+
+    def _largest(self, time: int, crowd: tuple[BufferId, ...]) -> PlanCertificate | None:
+        """Return the bound of the largest peak if what is live at this time is shared out evenly."""
+        names = names_of(self._problem.pools)
+        weights = (*zip(names, repeat(time), repeat(1), repeat(len(names))),)
+        certificate = PlanCertificate(Proof.PRICED_ROOM, 0, term=Term.LARGEST_PEAK, buffers=crowd, weights=weights)
+        bound = priced_bound(self._places, certificate)
+        return None if isinstance(bound, str) or bound <= 0 else replace(certificate, value=ceil(bound))
 
 
 def _lives(buffers: Sequence[Buffer], chosen: Bools) -> tuple[Ints, Ints, Ints, Ints]:

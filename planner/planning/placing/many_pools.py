@@ -196,7 +196,8 @@ class ManyPools:
         for term, found in zip(problem.terms, made.objective.terms, strict=True):
             adds = LINEAR_TERMS.get(term, Linear())
             price = (problem.peak_price if adds.priced else 1) if adds.peaks else 0
-            terms.append(TermValue(term, None if value is None else found.value, price * bound.sum_of_peaks))
+            least = bound.largest if term is Term.LARGEST_PEAK else price * bound.sum_of_peaks
+            terms.append(TermValue(term, None if value is None else found.value, least))
         pools = made.pools
         if value is None:
             pools = _unused(problem)

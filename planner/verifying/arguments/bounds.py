@@ -143,7 +143,7 @@ class _Proven:
         """Return the bound of a term in plans whose earlier terms are no higher than in this one."""
         searched = self._searched.get(term, 0)
         if term is Term.LARGEST_PEAK:
-            return max([searched, *self._peaks.values()])
+            return max([searched, self._priced.get(term, 0), *self._peaks.values()])
         if term not in LINEAR_TERMS:
             return max(searched, self._by_sets.get(term, 0))
         problem, pools = self.places.problem, self.places.pools

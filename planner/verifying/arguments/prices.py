@@ -11,12 +11,16 @@ There may also be crowds: buffers that are live at one time, each with a number 
 first sum. Those that have room below H[p] have no more than N(H[p]) votes together, counted over all of them that have. So the second sum is reduced by
 w * N(H[p]), at the H[p] that minimises the whole.
 
+The largest peak M counts no c and s. With m for its price, the second sum is the least of m * M plus (s * cost[p] - Y[p]) * min(M, size[p]) over all
+pools where that is negative; it is reached where M is 0 or the size of one of them. Crowds prove nothing of it.
+
 Of a later term the bound holds for all plans whose earlier terms are at most what the certificate says. Each of these terms has a price z >= 0. What it
-adds to c and s is z times what it adds to the earlier term, and z times what that term is at most is taken off the sum.
+adds to c, s and m is z times what it adds to the earlier term, and z times what that term is at most is taken off the sum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -36,7 +40,7 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     """Return the bound, or in words why nothing is proven. A buffer that fits nowhere counts in its dearest allowed pool: then every claim holds."""
     first, *_ = places.problem.terms
     term = certificate.term or first
-    if term not in LINEAR_TERMS or (term is first and not can_be_priced(term)):
+    if not _has_price(term) or (term is first and term in LINEAR_TERMS and not can_be_priced(term)):
         return f"the term {term} has no price"
     unit = common_denominator({under for *_, under in certificate.held}, "price")
     if isinstance(unit, str):
@@ -70,14 +74,42 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
             + also.get(pool, 0)
             for pool in homes
         )
-    of_peaks = sum(price * price_of_peaks(places.problem, each) for each, price in counted)
-    for name in {**prices.totals, **crowds.steps}:
-        pool_ = places.pools[name]
-        rise = of_peaks * pool_.cost - finer * prices.totals.get(name, 0)
-        if rise < 0 and pool_.size is None:
-            return f"it prices room in the unlimited pool {echo(name)} above what its peak costs"
-        bound += _least_of_height(rise, crowds.steps.get(name, {}), pool_.size)
+    linear = [(each, price) for each, price in counted if each in LINEAR_TERMS]
+    of_peaks = sum(price * price_of_peaks(places.problem, each) for each, price in linear)
+    of_largest = sum(price for each, price in counted if each is Term.LARGEST_PEAK)
+    if of_largest and certificate.crowds:
+        return "it has crowds, which prove nothing of the largest peak"
+    rises = {
+        name: of_peaks * places.pools[name].cost - finer * prices.totals.get(name, 0)
+        for name in {**prices.totals, **crowds.steps}
+    }
+    beyond = [name for name, rise in rises.items() if rise < 0 and places.pools[name].size is None]
+    if sum(-rises[name] for name in beyond) > of_largest:
+        return f"it prices room in the unlimited pool {echo(beyond[0])} above what its peak costs"
+    if of_largest:
+        bound += least_of_largest(of_largest, [(rise, places.pools[name].size) for name, rise in rises.items()])
+    else:
+        bound += sum(
+            _least_of_height(rise, crowds.steps.get(name, {}), places.pools[name].size) for name, rise in rises.items()
+        )
     return Fraction(bound, unit)
+
+
+def _has_price(term: Term) -> bool:
+    return term in LINEAR_TERMS or term is Term.LARGEST_PEAK
+
+
+def least_of_largest(price: int, pools: Sequence[tuple[int, int | None]]) -> int:
+    """Return the least cost of pools, each with the cost of a byte of its height and its size, if each byte of the largest height costs `price`.
+
+    What unlimited pools lose by each byte must be no more than that.
+    """
+    slope = price + sum(rise for rise, _ in pools if rise < 0)
+    least = lower = value = 0
+    for size, rise in sorted((size, rise) for rise, size in pools if rise < 0 and size is not None):
+        value += slope * (size - lower)
+        least, lower, slope = min(least, value), size, slope - rise
+    return least
 
 
 def _held(places: Places, certificate: PlanCertificate, unit: int) -> list[tuple[Term, int]] | str:
@@ -88,7 +120,7 @@ def _held(places: Places, certificate: PlanCertificate, unit: int) -> list[tuple
     for term, _, numerator, under in certificate.held:
         if term not in earlier or term in found:
             return f"it has a price of {term}, which is not one of the terms before"
-        if term not in LINEAR_TERMS:
+        if not _has_price(term):
             return f"the term {term} has no price"
         if numerator < 0:
             return "it has a price below zero"

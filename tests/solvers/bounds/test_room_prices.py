@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from planner import Options, Preference, plan, verify, with_preference
 from planner.checks import check
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.facts.possible_places import Places
+from planner.model.plan import PlanCertificate
+from planner.model.problem import Pool, Problem
 from planner.planning.placing.lowering import lower
+from planner.verifying.arguments.certificates import objections
+from planner.verifying.arguments.prices import priced_bound
+from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.room_prices import RoomPrices
 from solvers.model.instance import PoolSpec, Term
@@ -26,12 +31,15 @@ from tests.small.strategies import effort, problems
 
 
 @effort(9, 3000)
-@given(problems(max_buffers=5), st.sampled_from(sorted(LINEAR)), st.randoms(use_true_random=False))
+@given(
+    problems(max_buffers=5), st.sampled_from([*sorted(LINEAR), Term.LARGEST_PEAK]), st.randoms(use_true_random=False)
+)
 def test_no_prices_prove_more_than_is_true(problem: Problem, term: Term, chance: random.Random) -> None:
     problem = replace(problem, terms=(term,))
     if check(problem):
         return
-    instance = lower(problem).instance
+    lowered = lower(problem)
+    instance = lowered.instance
     prices = [
         (
             chance.randrange(len(instance.pools)),
@@ -45,6 +53,9 @@ def test_no_prices_prove_more_than_is_true(problem: Problem, term: Term, chance:
     assert truth is None or priced_value(instance, prices) <= truth[0]
     found = RoomPrices().solve(instance, Task(), Silent())
     assert truth is None or not found.bound or found.bound[0] <= truth[0]
+    named = tuple((problem.pools[p].name, int(lowered.times[at]), over, under) for p, at, over, under in prices)
+    verified = priced_bound(Places(problem), PlanCertificate(Proof.PRICED_ROOM, 0, weights=named))
+    assert truth is None or isinstance(verified, str) or verified <= truth[0]
 
 
 def test_room_for_one_of_two_blocks_costs_the_cheaper_one_s_loss() -> None:
@@ -59,11 +70,37 @@ def test_room_for_one_of_two_blocks_costs_the_cheaper_one_s_loss() -> None:
 
 def test_instances_that_cannot_be_priced_get_no_bound() -> None:
     pools = [PoolSpec(10), PoolSpec(None)]
-    largest = make_instance([(0, 1, 4)], pools=pools, terms=[Term.LARGEST_PEAK])
-    assert RoomPrices().solve(largest, Task(), Silent()).bound == ()
-    assert priced_value(largest, [(0, 0, 1, 1)]) == 0
+    reuse = make_instance([(0, 1, 4)], pools=pools, terms=[Term.REUSE_COST])
+    assert RoomPrices().solve(reuse, Task(), Silent()).bound == ()
+    assert priced_value(reuse, [(0, 0, 1, 1)]) == 0
     unlimited = make_instance([plain(0, 1, 4, access=[1, 2])], pools=pools, terms=[Term.ACCESS_COST])
     assert priced_value(unlimited, [(1, 0, 1, 1)]) == 0, "room without an end has no price"
+
+
+def test_the_largest_peak_is_bounded_by_what_the_smaller_memories_leave() -> None:
+    """60 bytes are live at once: 20 in each of three memories, unless one of them has only 8; then 26 in each of the others."""
+    blocks = [(0, 2, 10), (0, 2, 10), (0, 2, 10), (1, 3, 10), (1, 3, 10), (1, 3, 10)]
+    for sizes, least in (((None, None, None), 20), ((8, None, None), 26), ((8, 12, None), 40), ((8, 12, 50), 40)):
+        instance = make_instance(blocks, pools=[PoolSpec(size) for size in sizes], terms=[Term.LARGEST_PEAK])
+        first = first_bounds(instance)
+        assert first.priced is not None
+        assert (first.value, first.priced.value) == ((least,), least)
+        found = RoomPrices().solve(instance, Task(), Silent())
+        assert found.bound[0] >= least * 9 // 10
+        dear = [(0, 1, 1, 1), (2, 1, 1, 1), (1, 1, 1, 1)]
+        assert priced_value(instance, dear) == (0 if sizes.count(None) > 1 else least)
+
+
+def test_the_largest_peak_of_a_large_problem_has_a_bound_that_can_be_added_up() -> None:
+    pools = (Pool("one", 1_000_000), Pool("two", 1_000_000), Pool("three", 2_000))
+    problem = replace(generate("hot", Request(600, 3)), pools=pools, terms=(Term.LARGEST_PEAK,))
+    made = plan(problem, Options(time_limit=None, work_limit=60_000))
+    assert made.objective.bound is not None
+    assert made.objective.bound >= (made.bound - 2_000) // 2 > 10_000
+    assert verify(problem, made) == ()
+    (proof,) = [c for c in made.certificates if c.proof is Proof.PRICED_ROOM]
+    for forged in (replace(proof, value=proof.value + 1), replace(proof, value=1 << 70, weights=(("one", 0, 1, 1),))):
+        assert objections(Places(problem), [forged]), forged.value
 
 
 @pytest.mark.parametrize("prefer", Preference)

@@ -23,6 +23,7 @@ from planner.planning.placing.easy_bounds import easy_bound
 from planner.planning.placing.many_pools import ManyPools
 from planner.planning.placing.solving import plan
 from planner.planning.placing.watching import MOST_IN_A_HURRY
+from planner.verifying.arguments.certificates import objections
 from planner.verifying.verify import verify
 from solvers.kernels import Origin
 from solvers.kernels.selection import Selection
@@ -294,3 +295,16 @@ def test_the_cheapest_pools_are_tried_first() -> None:
     made = plan(replace(problem, pools=problem.pools[::-1]), Options(time_limit=1.0))
     assert made.objective.value == 0
     assert {place.pool for place in made.placements} == {"p0"}
+
+
+def test_the_largest_of_many_peaks_has_a_bound() -> None:
+    """However ten times 12 bytes are shared out among eight memories, one of which has 1 byte, some peak is 15 bytes or more (18, in fact)."""
+    pools = tuple(Pool(f"p{p}", 1 if p == 3 else None) for p in range(8))
+    buffers = tuple(Buffer(i, 12, live=((0, 5),)) for i in range(10))
+    problem = Problem(buffers, pools, terms=(Term.LARGEST_PEAK,))
+    places = Places(problem)
+    found = easy_bound(problem, places)
+    assert (found.largest, found.sum_of_peaks) == (15, 120)
+    assert not objections(places, found.certificates)
+    higher = [replace(each, value=each.value + 1) for each in found.certificates]
+    assert len(objections(places, higher)) == 2
