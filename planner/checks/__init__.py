@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..facts.constants import spell_out_constants
-from ..facts.figures import figures
+from ..facts.constants import has_read_only_pools, spell_out_constants
+from ..facts.figures import amounts, fixed_ones
 from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
-from ..model.problem import Problem, has_one_peak
+from ..model.problem import NO_CONSTRAINTS, Problem, has_one_peak
 from ..model.varied_columns import are_any_fixed
 from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
@@ -27,8 +27,10 @@ def check(problem: Problem) -> tuple[Finding, ...]:
 
 def require_sound(problem: Problem) -> None:
     """Raises BadInput if anything is wrong with the problem."""
-    if not problem.facts.is_sound:
+    facts = problem.facts
+    if not facts.is_sound:
         examine(problem).raise_if_any()
+        facts.is_sound_but_for_objective = facts.neighbour is not None
 
 
 def sound_as_read(problem: Problem) -> Problem:
@@ -51,7 +53,13 @@ def examine(problem: Problem) -> Report:
 
 def _examine(problem: Problem) -> Report:
     """Collect the faults of the problem apart from its variants."""
-    report = Report()
+    report, facts = Report(), problem.facts
+    if facts.is_sound_but_for_objective and not (problem.was or problem.constraints.colocations):
+        check_terms(problem, report)
+        check_speeds(problem, report)
+        if not report:
+            check_totals(problem, NO_GROUPS, report)
+        return report
     names = Names(problem)
     check_heading(problem, report)
     check_pools(problem, names, report)
@@ -65,7 +73,7 @@ def _examine(problem: Problem) -> Report:
     if report:
         return report
     in_columns = isinstance(problem.buffers, BufferColumns) and has_one_peak(problem)
-    if in_columns or (problem.facts.rows and figures(problem) is not None):
+    if in_columns or _has_only_numbers(problem):
         # Such a problem has only numbers, and these were checked above.
         check_totals(problem, NO_GROUPS, report)
         return report
@@ -85,12 +93,25 @@ def _examine(problem: Problem) -> Report:
     check_totals(problem, groups, report)
     look(CHECKING)
     homes = check_pool_choice(problem, names, groups, report)
-    if homes is not None and (groups.are_any or are_any_fixed(problem.buffers)):
+    if homes is not None and (groups.are_any or _are_any_fixed(problem)):
         from .fixed import check_fixed
 
         look(CHECKING)
         check_fixed(problem, names, groups, homes, report)
     return report
+
+
+def _are_any_fixed(problem: Problem) -> bool:
+    if problem.facts.neighbour is not None:
+        return any(True for _ in fixed_ones(problem))
+    return are_any_fixed(problem.buffers)
+
+
+def _has_only_numbers(problem: Problem) -> bool:
+    """True if nothing relates the buffers to each other, or ties them to pools; known only of variations."""
+    if problem.facts.neighbour is None or problem.constraints != NO_CONSTRAINTS or problem.variants is not None:
+        return False
+    return not has_read_only_pools(problem) and amounts(problem).is_plain
 
 
 __all__ = ["check", "examine", "require_sound", "sound_as_read"]

@@ -43,8 +43,9 @@ def _not_checked_before(problem: Problem, index: dict[BufferId, int]) -> Iterabl
     If two buffers have the same id, all are returned.
     """
     everything = enumerate(in_time(problem.buffers, CHECKING, "buffer"))
-    new = [i for i, row in enumerate(problem.facts.rows) if row is None]
-    if not problem.facts.rows or len(new) >= len(problem.buffers):
+    rows = problem.facts.rows
+    new = range(len(problem.buffers)) if rows is None else rows.new
+    if len(new) >= len(problem.buffers):
         return everything
     ids = [buffer.id for buffer in problem.buffers]
     if any(type(ids[i]) not in (int, str) for i in new):

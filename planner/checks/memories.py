@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..facts.costs import WEIGHS_ACCESS
+from ..facts.figures import said
 from ..model.columns import NumberColumns
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns
-from ..model.problem import Problem
+from ..model.problem import Buffer, Problem
 from .names import Names
 from .report import Report, quoted
 from .values import check_number
@@ -41,9 +46,7 @@ def check_speeds(problem: Problem, report: Report) -> None:
 
 def check_constants(problem: Problem, names: Names, report: Report) -> None:
     """Check that only constants have data of their size, and that constants and all other buffers have pools to go to."""
-    for i, buffer in enumerate(() if isinstance(problem.buffers, NumberColumns) else problem.buffers):
-        if buffer.data is None:
-            continue
+    for i, buffer in _with_data(problem):
         if not is_constant(buffer):
             text = f"only buffers of the kind {CONSTANT!r} have data; buffer {quoted(buffer.id)} is of another kind"
             report.add(Code.CONTRADICTION, ("buffers", i, "data"), text)
@@ -53,6 +56,17 @@ def check_constants(problem: Problem, names: Names, report: Report) -> None:
     if has_read_only_pools(problem):
         _check_homes(problem, report)
         _check_exclusions(problem, names, report)
+
+
+def _with_data(problem: Problem) -> Iterator[tuple[int, Buffer]]:
+    """Yield the numbers and buffers of those whose contents are given."""
+    buffers = problem.buffers
+    if isinstance(buffers, NumberColumns):
+        return
+    some = range(len(buffers)) if problem.facts.neighbour is None else np.flatnonzero(said(problem)[:, 3]).tolist()
+    for i in some:
+        if buffers[i].data is not None:
+            yield i, buffers[i]
 
 
 def _check_homes(problem: Problem, report: Report) -> None:

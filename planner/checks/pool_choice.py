@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..facts.figures import fixed_ones
 from ..model.columns import restricted
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
@@ -88,7 +89,7 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     classes = Classes()
     buffers, constraints = problem.buffers, problem.constraints
     are_tied = groups.are_any or bool(constraints.same_pool)
-    if not constraints.different_pool and not (are_tied and are_any_fixed(buffers)) and _may_all_be_there(buffers):
+    if not constraints.different_pool and not (are_tied and are_any_fixed(buffers)) and _may_all_be_there(problem):
         return Homes(problem, names, classes)
     for members in groups.members.values():
         for i in members[1:]:
@@ -110,12 +111,14 @@ def check_pool_choice(problem: Problem, names: Names, groups: Groups, report: Re
     return None if report.found > before else homes
 
 
-def _may_all_be_there(buffers: Sequence[Buffer]) -> bool:
+def _may_all_be_there(problem: Problem) -> bool:
     """True if each buffer that is fixed in a memory may use it."""
+    buffers = problem.buffers
+    some = restricted(buffers) if problem.facts.neighbour is None else fixed_ones(problem)
     said = (
         ((each.pools, each.home) for each in buffers.used)
         if isinstance(buffers, VariedColumns)
-        else ((each.pools, None if each.fixed is None else each.fixed.pool) for _, each in restricted(buffers))
+        else ((each.pools, None if each.fixed is None else each.fixed.pool) for _, each in some)
     )
     return all(pools is None or home is None or home in pools for pools, home in said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from math import lcm
 
@@ -10,6 +11,7 @@ import numpy as np
 from solvers.model.instance import LINEAR_TERMS, Choice
 
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
+from ..facts.figures import amounts, fixed_ones
 from ..facts.sweep import exact_array
 from ..model.columns import counted_alignments, ids, restricted, total_size
 from ..model.columns import sizes as sizes_of
@@ -27,7 +29,8 @@ MOST_ALIGNMENTS = 1 << 20
 
 def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
     floor = _floor(problem)
-    together = total_size(problem.buffers)
+    is_variation = problem.facts.neighbour is not None
+    together = sum(amounts(problem).size.tolist()) if is_variation else total_size(problem.buffers)
     stacked = together + _extra(problem, groups)
     if stacked + floor >= MAX_ADDRESS:
         text = "sizes, alignments and the extents of colocation groups add up to 2^62 or more; use a larger unit than bytes, or split the problem"
@@ -41,13 +44,13 @@ def check_totals(problem: Problem, groups: Groups, report: Report) -> None:
 
 def _floor(problem: Problem) -> int:
     """Return the highest end that the problem itself names."""
-    known, buffers = problem.facts.figures, problem.buffers
+    buffers = problem.buffers
     if isinstance(buffers, VariedColumns):
         ends = [buffers.end_of_fixed]
     else:
         ends = [
             buffer.fixed.offset + buffer.size
-            for _, buffer in (() if known is not None and known.is_plain else restricted(buffers))
+            for _, buffer in (restricted(buffers) if problem.facts.neighbour is None else fixed_ones(problem))
             if buffer.fixed is not None and buffer.fixed.offset is not None
         ]
     if weighs_moves(problem):
@@ -58,7 +61,8 @@ def _floor(problem: Problem) -> int:
 
 def _extra(problem: Problem, groups: Groups) -> int:
     """Return what stacking all buffers can take beyond their sizes: the greatest loss by alignment, and gaps within groups."""
-    counts = counted_alignments(problem.buffers)
+    is_variation = problem.facts.neighbour is not None
+    counts = Counter(amounts(problem).alignment.tolist()) if is_variation else counted_alignments(problem.buffers)
     padding = _padding({*alignments_of_pools(problem.pools)}, {*counts})
     return sum(count * padding[alignment] for alignment, count in counts.items()) + _heights(problem, groups)
 

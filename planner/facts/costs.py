@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
+from itertools import chain
+
+import numpy as np
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
@@ -16,11 +19,16 @@ from ..model.deadline import PREPARING, in_time
 from ..model.plan import Plan
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
 from ..model.varied_columns import VariedColumns
+from .figures import carried
+from .sweep import Integers, exact_array
 
 PICOSECONDS = 10**12
 """In one second."""
 
 LESS_IS_SLOWER = frozenset({"clock_frequency_hz", "read_bandwidth_bytes_per_cycle", "write_bandwidth_bytes_per_cycle"})
+
+MOST_CARRIED = 64
+"""The most pools for which each buffer's costs are kept."""
 
 MOST_LOOKED_AT = 1 << 20
 """At most this many (buffer, pool) pairs are examined for a sum that only needs to stay in range."""
@@ -68,6 +76,11 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
     facts = problem.facts
     if facts.costs is not None:
         return facts.costs
+    if is_carried(problem):
+        table = cost_table(problem)
+        used = np.flatnonzero(table[:, -1]).tolist()
+        facts.costs = [*zip(used, table[used, :-1].tolist(), strict=True)]
+        return facts.costs
     known: dict[tuple[int, int, int, int], Sequence[int]] = {}
     found = []
     numbers: dict[tuple[Speed | None, int], int] = {}
@@ -85,9 +98,23 @@ def costs_of(problem: Problem) -> list[tuple[int, Sequence[int]]]:
                 costs = [access_cost(buffer, pool) for pool in kinds]
                 known[kind] = costs if len(costs) == len(kind_of) else [costs[number] for number in kind_of]
             found.append((i, known[kind]))
-    if facts.neighbour is not None:  # and so nobody else can change the problem
-        facts.costs = found
     return found
+
+
+def is_carried(problem: Problem) -> bool:
+    """True if costs are kept from one problem to the next."""
+    return problem.facts.neighbour is not None and len(problem.pools) <= MOST_CARRIED
+
+
+def cost_table(problem: Problem) -> Integers:
+    """Return each buffer's cost in each pool, and whether it is used. The pools must be few."""
+    pools = problem.pools
+
+    def of_each(buffers: Sequence[Buffer]) -> Integers:
+        rows = [(*[access_cost(buffer, pool) for pool in pools], is_used(buffer)) for buffer in buffers]
+        return exact_array([*chain.from_iterable(rows)]).reshape(-1, len(pools) + 1)
+
+    return carried(problem, ("access_cost", *[(pool.speed, pool.rank) for pool in pools]), of_each)
 
 
 def most_access_cost(problem: Problem) -> int:
@@ -95,6 +122,8 @@ def most_access_cost(problem: Problem) -> int:
     speeds = list(dict.fromkeys(pool.speed for pool in problem.pools if pool.speed is not None))
     if isinstance(problem.buffers, VariedColumns) and not speeds:
         return problem.buffers.uses * max((pool.rank for pool in problem.pools), default=0)
+    if is_carried(problem):
+        return sum(cost_table(problem)[:, :-1].max(axis=1, initial=0).tolist())
     used = [buffer for buffer in problem.buffers if is_used(buffer)]
     if len(speeds) * len(used) <= MOST_LOOKED_AT and len(problem.pools) * len(used) <= MOST_LOOKED_AT:
         return sum(max(costs, default=0) for _, costs in costs_of(problem))

@@ -153,13 +153,10 @@ def _of_columns(columns: BufferColumns) -> Iterator[str]:
 
 def _of_neighbours(problem: Problem, neighbour: Neighbour, lists: _Lists) -> tuple[str, ...]:
     """Return the entries of all buffers; those that the neighbour has are taken from it."""
-    known = neighbour.written
-    return tuple(
-        [
-            _written(_buffer(problem.buffers[i], lists)) if row is None else known[row]
-            for i, row in enumerate(problem.facts.rows)
-        ]
-    )
+    rows = problem.facts.rows
+    assert rows is not None
+    known = [*neighbour.written, *[_written(_buffer(problem.buffers[i], lists)) for i in rows.new]]
+    return tuple(map(known.__getitem__, rows.at.tolist()))
 
 
 def _constraints(constraints: Constraints) -> list[Any]:

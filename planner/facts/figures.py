@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from solvers.model.instance import Ints
+from solvers.model.instance import Bools, Ints
 
 from ..model.columns import BufferColumns
-from ..model.problem import Buffer, Figures, Problem, are_plain, has_one_peak
+from ..model.problem import Buffer, Figures, Problem, Rows, are_plain, has_one_peak
 from .intervals import merged
+
+Column = TypeVar("Column", bound=np.ndarray[tuple[Any, ...], np.dtype[Any]])
+SAID = attrgetter("pools", "fixed", "max_offset", "data")
 
 
 def figures(problem: Problem) -> Figures | None:
@@ -37,10 +42,61 @@ def amounts(problem: Problem) -> Figures:
     if facts.figures is not None:
         return facts.figures
     known = None if facts.neighbour is None else facts.neighbour.figures
-    found = _in_arrays(problem.buffers) if known is None else _changed(problem.buffers, known, facts.rows)
+    rows = facts.rows
+    found = _in_arrays(problem.buffers) if known is None or rows is None else _changed(problem.buffers, known, rows)
     if facts.neighbour is not None:  # and so nobody else can change the problem
         facts.figures = found
     return found
+
+
+def carried(problem: Problem, key: Hashable, of_each: Callable[[Sequence[Buffer]], Column]) -> Column:
+    """Return something of each buffer, as rows; those of the neighbour's buffers are taken from it, the others made by `of_each`.
+
+    Whatever else the rows depend on must be in the key.
+    """
+    facts = problem.facts
+    if facts.neighbour is None or facts.rows is None:
+        return of_each(problem.buffers)
+    if key not in facts.columns:
+        known = facts.neighbour.columns.get(key)
+        if known is None:
+            found = of_each(problem.buffers)
+        else:
+            new = facts.rows.new
+            more = [known, of_each([problem.buffers[i] for i in new])] if new else [known]
+            found = np.concatenate(more)[facts.rows.at]
+        facts.columns[key] = found
+    return facts.columns[key]
+
+
+def said(problem: Problem) -> Bools:
+    """Return whether each buffer says something about its pools, whether it is fixed, has a greatest offset, and data."""
+
+    def of_each(buffers: Sequence[Buffer]) -> Bools:
+        return np.array([[each is not None for each in SAID(b)] for b in buffers], dtype=bool).reshape(-1, 4)
+
+    return carried(problem, "said", of_each)
+
+
+def fixed_ones(problem: Problem) -> Iterator[tuple[int, Buffer]]:
+    """Yield the numbers and buffers of those that are fixed in a pool; there is a neighbour."""
+    return ((i, problem.buffers[i]) for i in np.flatnonzero(said(problem)[:, 1]).tolist())
+
+
+def homes(problem: Problem) -> Bools:
+    """Return for each buffer and pool whether it may be there, as far as the buffer itself says."""
+    names = tuple(pool.name for pool in problem.pools)
+
+    def of_each(buffers: Sequence[Buffer]) -> Bools:
+        rows = [[_may_be_in(name, buffer) for name in names] for buffer in buffers]
+        return np.array(rows, dtype=bool).reshape(-1, len(names))
+
+    return carried(problem, ("homes", names), of_each)
+
+
+def _may_be_in(pool: str, buffer: Buffer) -> bool:
+    is_allowed = buffer.pools is None or pool in buffer.pools
+    return is_allowed and (buffer.fixed is None or buffer.fixed.pool == pool)
 
 
 def _in_arrays(buffers: Sequence[Buffer]) -> Figures:
@@ -70,12 +126,9 @@ def _array(numbers: list[int]) -> Ints:
     return np.array(numbers, dtype=np.int64)
 
 
-def _changed(buffers: Sequence[Buffer], known: Figures, rows: Sequence[int | None]) -> Figures:
+def _changed(buffers: Sequence[Buffer], known: Figures, rows: Rows) -> Figures:
     """Return the neighbour's figures, rearranged for these rows, with those of new buffers added."""
-    new = [buffers[i] for i, row in enumerate(rows) if row is None]
-    fresh = _in_arrays(new)
-    at = np.array([-1 if row is None else row for row in rows], dtype=np.int64)
-    at[at < 0] = np.arange(len(known.size), len(known.size) + len(new))
+    fresh, at = _in_arrays([buffers[i] for i in rows.new]), rows.at
     size, alignment, count, start, end = (np.concatenate(pair) for pair in zip(known[:5], fresh[:5], strict=True))
     pieces = count[at]
     is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)

@@ -5,11 +5,14 @@ Lifetimes are half-open here, whatever the file used; `lifetimes` records the fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 from operator import attrgetter, is_
 from typing import NamedTuple, TypeAlias
+
+import numpy as np
 
 from solvers.model.instance import ADDRESS_LIMIT, Ints, Term
 
@@ -231,6 +234,17 @@ class Figures(NamedTuple):
     """True if the buffers have nothing besides these figures."""
 
 
+class Rows(NamedTuple):
+    """Which of a problem's buffers are objects of its neighbour."""
+
+    row: Sequence[int | None]
+    """For each buffer, its row in the neighbour."""
+    new: Sequence[int]
+    """The buffers that the neighbour does not have."""
+    at: Ints
+    """For each buffer, its row if the new ones followed those of the neighbour."""
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A problem known to be sound, whose buffers nobody can change. If another problem has pools of the same names, what is known of shared buffer
@@ -244,16 +258,27 @@ class Neighbour:
     figures: Figures | None = None
     rules: tuple[Constraints, str] | None = None
     """Its constraints, if nobody can change them, and their text in the digest."""
+    columns: Mapping[Hashable, Ints] = field(default_factory=dict)
+    """Whatever else is known of each buffer: see planner.facts.figures.carried."""
 
-    def rows_of(self, buffers: Sequence[Buffer]) -> list[int | None]:
-        """Return the row here of each of these buffer objects; None if it has none."""
+    def rows_of(self, buffers: Sequence[Buffer]) -> Rows:
+        """Return the rows here of these buffer objects."""
         here, there = self.buffers, len(self.buffers)
-        least = min(len(buffers), there)
-        same = [*map(is_, buffers, here), False].index(False)
-        alike = min([*map(is_, reversed(buffers), reversed(here)), False].index(False), least - same)
+        same, alike = common_ends(buffers, here)
         row = {id(buffer): i for i, buffer in enumerate(here[same : there - alike], same)}
-        between = map(row.get, map(id, buffers[same : len(buffers) - alike]))
-        return [*range(same), *between, *range(there - alike, there)]
+        between = [*map(row.get, map(id, buffers[same : len(buffers) - alike]))]
+        new = [i for i, known in enumerate(between, same) if known is None]
+        further = count(there)
+        at = [next(further) if known is None else known for known in between]
+        ends = range(same), range(there - alike, there)
+        return Rows([*ends[0], *between, *ends[1]], new, np.array([*ends[0], *at, *ends[1]], dtype=np.int64))
+
+
+def common_ends(some: Sequence[object], others: Sequence[object]) -> tuple[int, int]:
+    """Return how many objects are the same in both from the beginning on, and how many of the rest from the end."""
+    same = [*map(is_, some, others), False].index(False)
+    alike = [*map(is_, reversed(some), reversed(others)), False].index(False)
+    return same, min(alike, min(len(some), len(others)) - same)
 
 
 @dataclass(slots=True)
@@ -262,6 +287,8 @@ class Facts:
 
     is_from_bytes: bool = False
     is_sound: bool = False
+    is_sound_but_for_objective: bool = False
+    """True if there is a neighbour, and everything else was found sound."""
     digest: str | None = None
     is_spelled_out: bool = False
     """True if pools and lifetimes already say all that being a constant implies."""
@@ -269,8 +296,10 @@ class Facts:
     """The problem with this written out."""
     neighbour: Neighbour | None = None
     """A problem of which this one may be a variation."""
-    rows: Sequence[int | None] = ()
-    """For each buffer, the row of the same object in the neighbour."""
+    rows: Rows | None = None
+    """Which buffers are those of the neighbour, if there is one."""
+    columns: dict[Hashable, Ints] = field(default_factory=dict)
+    """Whatever else is known of each buffer, if there is a neighbour."""
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest, if there is a neighbour."""
     rules: str = ""
@@ -278,6 +307,11 @@ class Facts:
     figures: Figures | None = None
     costs: list[tuple[int, Sequence[int]]] | None = None
     """What uses of each used buffer cost in each pool, if there is a neighbour."""
+
+    def take_over(self, others: Facts) -> None:
+        """Know of the buffers what is known of another problem's, which are the same."""
+        for name in ("neighbour", "rows", "columns", "figures", "is_sound_but_for_objective"):
+            setattr(self, name, getattr(others, name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ The access cost is as docs/memories.md defines it (solvers get theirs from plann
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from operator import mul
 
 import numpy as np
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
-from ..facts.sweep import VERIFYING, exact_array
+from ..facts.figures import carried
+from ..facts.sweep import VERIFYING, Integers, exact_array
 from ..model.columns import BufferColumns, ids, sizes
 from ..model.deadline import in_time, look
 from ..model.placement_columns import PlacementColumns
@@ -60,6 +62,23 @@ def choice_cost(buffer: Buffer, pool: Pool, term: Term) -> int:
             return buffer.size * pool.rank
         case None:
             return 0
+
+
+def costs_of_choice(problem: Problem, term: Term) -> Integers:
+    """Return what having each buffer in each pool adds to the term and, as last column, what it adds at least: in the best pool that it may use."""
+    pools = problem.pools
+
+    def of_each(buffers: Sequence[Buffer]) -> Integers:
+        rows = []
+        for buffer in buffers:
+            costs = [choice_cost(buffer, pool, term) for pool in pools]
+            names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
+            homes = zip(costs, pools, strict=True)
+            rows.append([*costs, min(cost for cost, pool in homes if names is None or pool.name in names)])
+        return exact_array([*chain.from_iterable(rows)]).reshape(-1, len(pools) + 1)
+
+    kind = LINEAR_TERMS[term].choice
+    return carried(problem, ("verified", kind, *[(pool.name, pool.speed, pool.rank) for pool in pools]), of_each)
 
 
 def price_of_peaks(problem: Problem, term: Term) -> int:

@@ -6,7 +6,7 @@ It accepts nothing to which `verify` objects, and knows just as little of how pl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import gcd, lcm
@@ -18,7 +18,7 @@ from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
 from ..facts.colocation import groups
-from ..facts.figures import amounts
+from ..facts.figures import amounts, homes, said
 from ..facts.intervals import merged
 from ..facts.partners import Partners
 from ..facts.possible_places import Places
@@ -39,7 +39,7 @@ from ..model.problem import (
     is_of_peaks,
 )
 from .arguments.height import least_height
-from .objective import choice_cost, has_choice, price_of_peaks
+from .objective import costs_of_choice, has_choice, price_of_peaks
 from .placements import is_where_it_may_be
 
 MOST_OF_A_GROUP = 64
@@ -107,11 +107,14 @@ def _is_of_peaks_and_pools(problem: Problem) -> bool:
 
 def _are_where_they_may_be(problem: Problem, low: Integers, number: Integers) -> bool:
     """True if each buffer with a restricted place keeps it."""
+    if problem.facts.neighbour is None:
+        some: Iterable[int] = (i for i, _ in restricted(problem.buffers))
+    else:
+        if not homes(problem)[np.arange(len(number)), number].all():
+            return False
+        some = np.flatnonzero(said(problem)[:, 1:3].any(axis=1)).tolist()
     offsets, pools = low.tolist(), number.tolist()
-    return all(
-        is_where_it_may_be(buffer, problem.pools[pools[i]].name, offsets[i])
-        for i, buffer in restricted(problem.buffers)
-    )
+    return all(is_where_it_may_be(problem.buffers[i], problem.pools[pools[i]].name, offsets[i]) for i in some)
 
 
 def _are_outside(pools: Sequence[Pool], low: Integers, high: Integers, number: Integers) -> bool:
@@ -306,7 +309,7 @@ def _cannot_end_lower(
     pool = problem.pools[p]
     if not rows:
         return False
-    if len(problem.pools) > 1 and (known.is_plain or not all(_is_at_home(problem.buffers[i], pool) for i in rows)):
+    if len(problem.pools) > 1 and (known.is_plain or not _are_at_home(problem, rows, p)):
         return False
     live = rows
     if group is not None:
@@ -317,7 +320,7 @@ def _cannot_end_lower(
     least = sum(size) + sum(padding) - max(padding)
     if value <= least:
         return True
-    if not pool.reserved and (known.is_plain or all(problem.buffers[i].fixed is None for i in live)):
+    if not pool.reserved and (known.is_plain or not any(problem.buffers[i].fixed for i in live)):
         return False
     return value <= least_height(Places(problem), pool.name, rows)
 
@@ -331,9 +334,10 @@ def _ends_there(buffer: Buffer, pool: Pool, certificate: PlanCertificate) -> boo
     return certificate == proof and certificate.value <= fixed.offset + buffer.size
 
 
-def _is_at_home(buffer: Buffer, pool: Pool) -> bool:
-    """True if the buffer can be in no other pool."""
-    return buffer.pools == (pool.name,) or (buffer.fixed is not None and buffer.fixed.pool == pool.name)
+def _are_at_home(problem: Problem, rows: list[int], p: int) -> bool:
+    """True if these buffers can be in no other pool."""
+    may_be = homes(problem)[rows]
+    return bool(may_be[:, p].all() and (may_be.sum(axis=1) == 1).all())
 
 
 def _claims_exactly(
@@ -373,12 +377,9 @@ def _values(problem: Problem, number: Integers, peak: int, bound: int) -> tuple[
         price = price_of_peaks(problem, term)
         value, least = price * peak, price * bound
         if has_choice(term):
-            for buffer, p in zip(problem.buffers, number.tolist(), strict=True):
-                costs = [choice_cost(buffer, pool, term) for pool in problem.pools]
-                value += costs[p]
-                names = buffer.pools if buffer.fixed is None else (buffer.fixed.pool,)
-                homes = zip(costs, problem.pools, strict=True)
-                least += min(cost for cost, pool in homes if names is None or pool.name in names)
+            costs = costs_of_choice(problem, term)
+            value += sum(costs[np.arange(len(number)), number].tolist())
+            least += sum(costs[:, -1].tolist())
         values.append(value)
         proven.append(least)
     return values, proven

@@ -113,13 +113,17 @@ class Session:
             require_valid(options)
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
-        # A copy that nobody else can change:
-        copy = replace(problem, buffers=self._same.in_place_of(problem.buffers))
-        before = self._before if _named_alike(self._before.pools, copy.pools) else NOTHING
-        copy.facts.neighbour, copy.facts.rows = before, before.rows_of(copy.buffers)
+        before = self._before if _named_alike(self._before.pools, problem.pools) else NOTHING
+        buffers = tuple(problem.buffers)
+        rows = before.rows_of(buffers)
+        if rows.new:
+            buffers = self._same.in_place_of(buffers, rows.new)
+            rows = before.rows_of(buffers)
+        copy = replace(problem, buffers=buffers)  # that nobody else can change
+        copy.facts.neighbour, copy.facts.rows = before, rows
         planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
         facts = planned.facts
-        facts.neighbour, facts.rows, facts.figures = before, copy.facts.rows, copy.facts.figures
+        facts.take_over(copy.facts)
         require_sound(planned)
         facts.is_sound = True
         changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
@@ -137,11 +141,12 @@ class Session:
                 self._keep(key, known, ())
             else:
                 same = None
-        if _cannot_change(planned):
+        if _cannot_change(planned, rows.new):
             if known.placements:
-                self._same.remember(planned.buffers)
+                self._same.remember(planned.buffers, rows.new)
                 rules = _unchanging(planned.constraints, self._before.rules, facts.rules)
-                self._before = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures, rules)
+                now = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures, rules, facts.columns)
+                self._before = now
                 self._plan = known
             self._keep(same, known, (problem.buffers,))
         return known
@@ -274,13 +279,12 @@ def _unchanging(
     return constraints, text
 
 
-def _cannot_change(problem: Problem) -> bool:
-    """True if buffers and pools contain no lists, which somebody could change; those of the neighbour have none."""
+def _cannot_change(problem: Problem, new: Sequence[int]) -> bool:
+    """True if the pools and these buffers contain no lists, which somebody could change; those of the neighbour have none."""
     try:
         hash(problem.pools)
-        for buffer, row in zip(problem.buffers, problem.facts.rows, strict=True):
-            if row is None:
-                hash(buffer)
+        for i in new:
+            hash(problem.buffers[i])
     except TypeError:
         return False
     return True

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+
+import numpy as np
 
 from solvers.model.instance import Term
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
-from ...facts.costs import costs_of
+from ...facts.costs import access_cost, costs_of, is_carried
+from ...facts.figures import amounts, carried
 from ...facts.intervals import merged
-from ...model.problem import Buffer, Problem
+from ...facts.sweep import exact_array
+from ...model.problem import Buffer, Pool, Problem
 
 
 class Preference(StrEnum):
@@ -68,16 +72,34 @@ def fair_price(problem: Problem) -> int:
     fits into on its own.
     """
     problem = spell_out_constants(problem)
+    dearest = max(pool.cost for pool in problem.pools)
+    return max(_gain(problem) // max(most_live(problem) * dearest, 1), 1)
+
+
+def _gain(problem: Problem) -> int:
+    """Return the difference between the slowest and the fastest plan."""
+    if len(problem.pools) == 1:
+        return 0
+    if is_carried(problem):
+        pools = problem.pools
+        key = ("gain", *[(pool.name, pool.size, pool.speed, pool.rank) for pool in pools])
+        return sum(carried(problem, key, lambda buffers: exact_array([_gain_of(each, pools) for each in buffers])).tolist())
     gain = 0
     for number, costs in costs_of(problem):
-        fitting = [costs[pool] for pool in _homes(problem, problem.buffers[number])]
-        gain += max(fitting, default=0) - min(fitting, default=0)
-    dearest = max(pool.cost for pool in problem.pools)
-    return max(gain // max(most_live(problem) * dearest, 1), 1)
+        gain += _range([costs[pool] for pool in _homes(problem.pools, problem.buffers[number])])
+    return gain
 
 
-def _homes(problem: Problem, buffer: Buffer) -> Iterator[int]:
-    for number, pool in enumerate(problem.pools):
+def _gain_of(buffer: Buffer, pools: Sequence[Pool]) -> int:
+    return _range([access_cost(buffer, pools[number]) for number in _homes(pools, buffer)])
+
+
+def _range(costs: list[int]) -> int:
+    return max(costs, default=0) - min(costs, default=0)
+
+
+def _homes(pools: Sequence[Pool], buffer: Buffer) -> Iterator[int]:
+    for number, pool in enumerate(pools):
         allowed = buffer.pools is None or pool.name in buffer.pools
         decided = buffer.fixed is None or buffer.fixed.pool == pool.name
         if allowed and decided and (pool.size is None or buffer.size <= pool.size):
@@ -86,6 +108,12 @@ def _homes(problem: Problem, buffer: Buffer) -> Iterator[int]:
 
 def most_live(problem: Problem) -> int:
     """Return the largest sum of sizes needed at one time; without lifetimes, the largest size."""
+    if problem.facts.neighbour is not None:  # and so all sums fit into arrays: it was checked
+        known = amounts(problem)
+        time, size = np.concatenate([known.end, known.start]), known.size[known.owner]
+        order = np.argsort(time, kind="stable")  # at one moment, ends come before begins
+        live = np.cumsum(np.concatenate([-size, size])[order])
+        return max(int(known.size.max(initial=0)), int(live.max(initial=0)))
     changes: dict[int, int] = {}
     most = 0
     for buffer in problem.buffers:
@@ -93,8 +121,8 @@ def most_live(problem: Problem) -> int:
         for start, end in merged(buffer.live or ()):
             changes[start] = changes.get(start, 0) + buffer.size
             changes[end] = changes.get(end, 0) - buffer.size
-    live = 0
+    now = 0
     for _, change in sorted(changes.items()):
-        live += change
-        most = max(most, live)
+        now += change
+        most = max(most, now)
     return most

@@ -14,11 +14,10 @@ from solvers.kernels.columns import Columns
 from solvers.model.instance import ADDRESS_LIMIT, LINEAR_TERMS, Bools, Ints
 
 from ....facts.colocation import groups
-from ....facts.figures import amounts
+from ....facts.figures import amounts, homes, said
 from ....facts.intervals import merged
-from ....model.columns import restricted
 from ....model.plan import Placement
-from ....model.problem import BufferId, Figures, Pair, Pool, Problem
+from ....model.problem import Buffer, BufferId, Figures, Pair, Pool, Problem
 
 NONE, NO_PAIRS = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
 NEW = ADDRESS_LIMIT
@@ -88,19 +87,22 @@ class InPool(NamedTuple):
 
 def _old_places(
     problem: Problem, ids: Sequence[BufferId], before: Sequence[Placement]
-) -> tuple[list[Placement | None], list[int]]:
+) -> tuple[list[Placement | None], Sequence[int]]:
     """Return the old place of each buffer, and the buffers that the problem before did not have."""
     neighbour = problem.facts.neighbour
-    # Another thread may have planned since: then this is not the neighbour's plan.
-    is_its_plan = neighbour is not None and len(neighbour.buffers) == len(before)
-    rows = problem.facts.rows if is_its_plan else (None,) * len(ids)
-    new = [i for i, row in enumerate(rows) if row is None]
-    had = [None if row is None else before[row] for row in rows]
+    rows = problem.facts.rows
+    if neighbour is None or rows is None or len(neighbour.buffers) != len(before):
+        # Another thread has planned since: this is not the neighbour's plan.
+        new: Sequence[int] = range(len(ids))
+        had: list[Placement | None] = [None] * len(ids)
+    else:
+        new, places = rows.new, [*before, *[None] * len(rows.new)]
+        had = [*map(places.__getitem__, rows.at.tolist())]
     if new:
         sought = {ids[i] for i in new}
-        places = {place.id: place for place in before if place.id in sought}
+        moved = {place.id: place for place in before if place.id in sought}
         for i in new:
-            had[i] = places.get(ids[i])
+            had[i] = moved.get(ids[i])
     return had, new
 
 
@@ -114,12 +116,7 @@ class Blocks:
         """The old place of each buffer, and the buffers that the problem before did not have."""
         self.offset = np.array([NEW if old is None else old.offset for old in self.had], dtype=np.int64)
         self.lives = Lives(self.known)
-        self.special = [] if self.known.is_plain else [*restricted(problem.buffers)]
-        self._limited = [
-            (i, buffer)
-            for i, buffer in self.special
-            if buffer.max_offset is not None or (buffer.fixed is not None and buffer.fixed.offset is not None)
-        ]
+        self._limited = [] if self.known.is_plain else self._with_limits()
         count = len(self.ids)
         self.part_low = np.zeros(count, dtype=np.int64)
         self._every_part = self._every_block = np.arange(count, dtype=np.int64)
@@ -135,6 +132,12 @@ class Blocks:
         self.conflicts, self.exclusions = _pairs(index, constraints.conflicts), _pairs(index, constraints.exclusions)
         self.allowed = self._allowed()
         self.pool = self._pools()
+
+    def _with_limits(self) -> list[tuple[int, Buffer]]:
+        """Return the buffers that are fixed at an offset, or have a greatest one."""
+        buffers = self.problem.buffers
+        some = [(i, buffers[i]) for i in np.flatnonzero(said(self.problem)[:, 1:3].any(axis=1)).tolist()]
+        return [(i, b) for i, b in some if b.fixed is None or b.fixed.offset is not None or b.max_offset is not None]
 
     def _join_groups(self) -> None:
         """Make one block of each group of colocated buffers."""
@@ -156,23 +159,15 @@ class Blocks:
 
     def _allowed(self) -> Bools | None:
         """Return, for each block and pool, whether it may be there; None if all may be anywhere."""
-        pools = {pool.name: p for p, pool in enumerate(self.problem.pools)}
-        if len(pools) == 1:
+        if len(self.problem.pools) == 1 or self.known.is_plain:
             return None
-        named = [(i, b.pools if b.fixed is None else (b.fixed.pool,)) for i, b in self.special]
-        listed = [(i, tuple(names)) for i, names in named if names is not None]
-        if not listed:
+        of_part = homes(self.problem)
+        if of_part.all():
             return None
-        lists = {names: k for k, names in enumerate(dict.fromkeys(names for _, names in listed))}
-        rows = np.zeros((len(lists), len(pools)), dtype=bool)
-        for names, k in lists.items():
-            rows[k, [pools[name] for name in names]] = True
-        allowed = np.ones((len(self.first), len(pools)), dtype=bool)
-        parts, of_list = [i for i, _ in listed], rows[[lists[names] for _, names in listed]]
-        if self.groups:
-            np.logical_and.at(allowed, self.part_block[parts], of_list)
-        else:
-            allowed[parts] = of_list
+        if not self.groups:
+            return of_part
+        allowed = np.ones((len(self.first), len(self.problem.pools)), dtype=bool)
+        np.logical_and.at(allowed, self.part_block, of_part)
         return allowed
 
     def _pools(self) -> Ints:

@@ -15,32 +15,29 @@ PLAIN = 2
 
 
 class SameBuffers:
-    """The buffers of the last problem, by their ids and all their values."""
+    """The buffers of the last problem, and perhaps some of earlier ones, by their ids and all their values."""
 
     def __init__(self) -> None:
-        self._known: dict[BufferId, tuple[bytes, Buffer]] = {}
+        self._known: dict[BufferId, tuple[bytes, Buffer | None]] = {}
 
-    def in_place_of(self, buffers: Sequence[Buffer]) -> tuple[Buffer, ...]:
-        """Return the buffers, the last problem's own in place of equal ones."""
+    def in_place_of(self, buffers: Sequence[Buffer], new: Sequence[int]) -> tuple[Buffer, ...]:
+        """Return the buffers, the last problem's own in place of equal ones among the `new`, which are not its own objects."""
         known = self._known
-        if not known:
-            return tuple(buffers)
-        found = []
-        for buffer in buffers:
+        found = list(buffers)
+        for i in new if known else ():
+            buffer = buffers[i]
             values, other = known.get(buffer.id, NONE) if type(buffer.id) in (str, int) else NONE
-            is_equal = (
-                other is not None and other is not buffer and values != b"" and values == values_of(buffer, FIELDS)
-            )
-            found.append(other if is_equal and other is not None else buffer)
+            if other is not None and other is not buffer and values != b"" and values == values_of(buffer, FIELDS):
+                found[i] = other
         return tuple(found)
 
-    def remember(self, buffers: Sequence[Buffer]) -> None:
-        """Take these for the last problem's. Nobody can change them."""
-        before = self._known
-        self._known = {}
-        for buffer in buffers:
-            values, other = before.get(buffer.id, NONE)
-            self._known[buffer.id] = (values if other is buffer else values_of(buffer, FIELDS), buffer)
+    def remember(self, buffers: Sequence[Buffer], new: Sequence[int]) -> None:
+        """Take these for the last problem's; those that are not `new` already were. Nobody can change them."""
+        known = self._known
+        for i in new:
+            known[buffers[i].id] = values_of(buffers[i], FIELDS), buffers[i]
+        if len(known) > 2 * len(buffers):
+            self._known = {buffer.id: known.get(buffer.id, NONE) for buffer in buffers}
 
 
 NONE: tuple[bytes, Buffer | None] = b"", None

@@ -10,7 +10,8 @@ from solvers.choice.pools.over_time import Choosing, Weights
 from solvers.model.instance import LINEAR_TERMS, Choice, Ints
 from solvers.model.outcome import Value
 
-from ....facts.costs import costs_of
+from ....facts.costs import cost_table
+from ....facts.figures import amounts
 from ....facts.intervals import merged
 from ....model.problem import Pool, Problem
 from .blocks import Blocks
@@ -55,14 +56,12 @@ class Worth:
 
     def _costs(self) -> Ints:
         problem = self._problem
-        found = np.zeros((len(problem.buffers), len(problem.pools)), dtype=np.int64)
         if self._choice is Choice.ACCESS:
-            for number, costs in costs_of(problem):
-                found[number] = costs
-        elif self._choice is Choice.RANK:
-            for number, buffer in enumerate(problem.buffers):
-                found[number] = [buffer.size * pool.rank for pool in problem.pools]
-        return found
+            return cost_table(problem)[:, :-1]
+        if self._choice is Choice.RANK:
+            rank = np.array([pool.rank for pool in problem.pools], dtype=np.int64)
+            return amounts(problem).size[:, None] * rank
+        return np.zeros((len(problem.buffers), len(problem.pools)), dtype=np.int64)
 
 
 def choosing_of(blocks: Blocks, worth: Worth, least: int) -> Choosing:
