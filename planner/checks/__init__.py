@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..facts.constants import has_read_only_pools, spell_out_constants
-from ..facts.figures import amounts, fixed_ones
+from ..facts.figures import amounts, fixed_ones, has_the_rules_of_its_neighbour
 from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
@@ -13,7 +13,7 @@ from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds
 from .names import Names, check_heading, check_mentions, check_terms
-from .pairs import check_pairs, has_the_rules_of_its_neighbour
+from .pairs import check_pairs
 from .pool_choice import check_pool_choice
 from .pools import check_pools
 from .report import Report
@@ -67,7 +67,8 @@ def _examine(problem: Problem) -> Report:
     check_buffers(problem, names, report)
     look(CHECKING)
     check_terms(problem, report)
-    check_mentions(problem, names, report)
+    if problem.was or not has_the_rules_of_its_neighbour(problem):
+        check_mentions(problem, names, report)
     look(CHECKING)
     check_speeds(problem, report)
     if report:
@@ -111,7 +112,7 @@ def _has_only_numbers(problem: Problem) -> bool:
     """True if nothing relates the buffers to each other, or ties them to pools; known only of variations."""
     if problem.facts.neighbour is None or problem.constraints != NO_CONSTRAINTS or problem.variants is not None:
         return False
-    return not has_read_only_pools(problem) and amounts(problem).is_plain
+    return not has_read_only_pools(problem) and amounts(problem).is_free
 
 
 __all__ = ["check", "examine", "require_sound", "sound_as_read"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..facts.costs import WEIGHS_ACCESS
-from ..facts.figures import said
+from ..facts.figures import amounts, said
 from ..model.columns import NumberColumns
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns
@@ -46,27 +44,29 @@ def check_speeds(problem: Problem, report: Report) -> None:
 
 def check_constants(problem: Problem, names: Names, report: Report) -> None:
     """Check that only constants have data of their size, and that constants and all other buffers have pools to go to."""
-    for i, buffer in _with_data(problem):
+    for i, buffer, data in _with_data(problem):
         if not is_constant(buffer):
             text = f"only buffers of the kind {CONSTANT!r} have data; buffer {quoted(buffer.id)} is of another kind"
             report.add(Code.CONTRADICTION, ("buffers", i, "data"), text)
-        elif len(buffer.data) != buffer.size:
-            text = f"has {len(buffer.data)} bytes, but buffer {quoted(buffer.id)} has {buffer.size}"
+        elif len(data) != buffer.size:
+            text = f"has {len(data)} bytes, but buffer {quoted(buffer.id)} has {buffer.size}"
             report.add(Code.CONTRADICTION, ("buffers", i, "data"), text)
     if has_read_only_pools(problem):
         _check_homes(problem, report)
         _check_exclusions(problem, names, report)
 
 
-def _with_data(problem: Problem) -> Iterator[tuple[int, Buffer]]:
-    """Yield the numbers and buffers of those whose contents are given."""
+def _with_data(problem: Problem) -> Iterator[tuple[int, Buffer, bytes]]:
+    """Yield the numbers and buffers of those whose contents are given, with these."""
     buffers = problem.buffers
     if isinstance(buffers, NumberColumns):
         return
-    some = range(len(buffers)) if problem.facts.neighbour is None else np.flatnonzero(said(problem)[:, 3]).tolist()
+    some: Sequence[int] = range(len(buffers))
+    if problem.facts.neighbour is not None:
+        some = () if amounts(problem).is_free else said(problem)[:, 3].nonzero()[0].tolist()
     for i in some:
-        if buffers[i].data is not None:
-            yield i, buffers[i]
+        if (data := buffers[i].data) is not None:
+            yield i, buffers[i], data
 
 
 def _check_homes(problem: Problem, report: Report) -> None:

@@ -9,20 +9,11 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ..model.columns import ids
 from ..model.errors import Code
 from ..model.problem import BufferId, Constraints, Problem
 from ..model.relation_columns import has_twins, own_ties, pair_columns
 from .names import Names
 from .report import Place, Report, quoted
-
-
-def has_the_rules_of_its_neighbour(problem: Problem) -> bool:
-    """True if the constraints are those of a problem known to be sound, between buffers of the same names."""
-    neighbour = problem.facts.neighbour
-    if neighbour is None or neighbour.rules is None or neighbour.rules[0] is not problem.constraints:
-        return False
-    return [*ids(problem.buffers)] == [*ids(neighbour.buffers)]
 
 
 def check_pairs(problem: Problem, names: Names, report: Report) -> None:

@@ -8,7 +8,7 @@ from ..facts.figures import fixed_ones
 from ..model.columns import restricted
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
-from ..model.problem import Buffer, Problem
+from ..model.problem import Problem
 from ..model.varied_columns import VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names

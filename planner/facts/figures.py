@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import count
+from operator import attrgetter, is_
 
 import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from ..model.columns import BufferColumns
-from ..model.problem import Buffer, Figures, Problem, Rows, are_plain, has_one_peak
+from ..model.columns import BufferColumns, ids
+from ..model.problem import (
+    Buffer,
+    BufferId,
+    Column,
+    Figures,
+    Neighbour,
+    Problem,
+    Rows,
+    are_free,
+    are_plain,
+    has_one_peak,
+)
 from .intervals import merged
 
-Column = TypeVar("Column", bound=np.ndarray[tuple[Any, ...], np.dtype[Any]])
+LIVE = attrgetter("live")
 SAID = attrgetter("pools", "fixed", "max_offset", "data")
 
 
@@ -49,6 +60,25 @@ def amounts(problem: Problem) -> Figures:
     return found
 
 
+def rows_of(neighbour: Neighbour, buffers: Sequence[Buffer]) -> Rows:
+    """Return the rows that these buffer objects have in the neighbour."""
+    here, there = neighbour.buffers, len(neighbour.buffers)
+    same, alike = common_ends(buffers, here)
+    row = {id(buffer): i for i, buffer in enumerate(here[same : there - alike], same)}
+    between = [*map(row.get, map(id, buffers[same : len(buffers) - alike]))]
+    new = [i for i, known in enumerate(between, same) if known is None]
+    further = count(there)
+    at = [next(further) if known is None else known for known in between]
+    return Rows(new, np.array([*range(same), *at, *range(there - alike, there)], dtype=np.int64))
+
+
+def common_ends(some: Sequence[object], others: Sequence[object]) -> tuple[int, int]:
+    """Return how many objects are the same in both from the beginning on, and how many of the rest from the end."""
+    same = [*map(is_, some, others), False].index(False)
+    alike = [*map(is_, reversed(some), reversed(others)), False].index(False)
+    return same, min(alike, min(len(some), len(others)) - same)
+
+
 def carried(problem: Problem, key: Hashable, of_each: Callable[[Sequence[Buffer]], Column]) -> Column:
     """Return something of each buffer, as rows; those of the neighbour's buffers are taken from it, the others made by `of_each`.
 
@@ -69,6 +99,34 @@ def carried(problem: Problem, key: Hashable, of_each: Callable[[Sequence[Buffer]
     return facts.columns[key]
 
 
+def has_the_rules_of_its_neighbour(problem: Problem) -> bool:
+    """True if the constraints are those of a problem known to be sound, between buffers of the same names."""
+    facts, neighbour = problem.facts, problem.facts.neighbour
+    if neighbour is None or neighbour.rules is None or neighbour.rules[0] is not problem.constraints:
+        return False
+    if facts.has_old_rules is None:
+        facts.has_old_rules = [*ids(problem.buffers)] == [*ids(neighbour.buffers)]
+    return facts.has_old_rules
+
+
+def conflicts_in_numbers(problem: Problem, index: Mapping[BufferId, int]) -> Ints:
+    """Return the numbers of the buffers of each conflict, as pairs."""
+    facts = problem.facts
+    if facts.conflicts is not None:
+        return facts.conflicts
+    if (
+        facts.neighbour is not None
+        and facts.neighbour.conflicts is not None
+        and has_the_rules_of_its_neighbour(problem)
+    ):
+        found = facts.neighbour.conflicts
+    else:
+        found = _array([index[id_] for pair in problem.constraints.conflicts for id_ in pair]).reshape(-1, 2)
+    if facts.neighbour is not None:
+        facts.conflicts = found
+    return found
+
+
 def said(problem: Problem) -> Bools:
     """Return whether each buffer says something about its pools, whether it is fixed, has a greatest offset, and data."""
 
@@ -80,7 +138,9 @@ def said(problem: Problem) -> Bools:
 
 def fixed_ones(problem: Problem) -> Iterator[tuple[int, Buffer]]:
     """Yield the numbers and buffers of those that are fixed in a pool; there is a neighbour."""
-    return ((i, problem.buffers[i]) for i in np.flatnonzero(said(problem)[:, 1]).tolist())
+    if amounts(problem).is_free:
+        return iter(())
+    return ((i, problem.buffers[i]) for i in said(problem)[:, 1].nonzero()[0].tolist())
 
 
 def homes(problem: Problem) -> Bools:
@@ -100,7 +160,7 @@ def _may_be_in(pool: str, buffer: Buffer) -> bool:
 
 
 def _in_arrays(buffers: Sequence[Buffer]) -> Figures:
-    lives = [merged(buffer.live or ()) for buffer in buffers]
+    lives, is_free = [merged(buffer.live or ()) for buffer in buffers], are_free(buffers)
     pieces = _array([len(live) for live in lives])
     return Figures(
         size=_array([buffer.size for buffer in buffers]),
@@ -109,7 +169,8 @@ def _in_arrays(buffers: Sequence[Buffer]) -> Figures:
         start=_array([start for live in lives for start, _ in live]),
         end=_array([end for live in lives for _, end in live]),
         owner=np.repeat(np.arange(len(lives)), pieces),
-        is_plain=are_plain(buffers),
+        is_plain=is_free and None not in map(LIVE, buffers),
+        is_free=is_free,
     )
 
 
@@ -118,7 +179,14 @@ def _of_columns(columns: BufferColumns) -> Figures:
     pieces = np.zeros(len(columns), dtype=np.int64)
     pieces[owner] = 1
     return Figures(
-        columns.size, columns.alignment, pieces, columns.start[owner], columns.end[owner], owner, is_plain=True
+        columns.size,
+        columns.alignment,
+        pieces,
+        columns.start[owner],
+        columns.end[owner],
+        owner,
+        is_plain=True,
+        is_free=True,
     )
 
 
@@ -131,10 +199,12 @@ def _changed(buffers: Sequence[Buffer], known: Figures, rows: Rows) -> Figures:
     fresh, at = _in_arrays([buffers[i] for i in rows.new]), rows.at
     size, alignment, count, start, end = (np.concatenate(pair) for pair in zip(known[:5], fresh[:5], strict=True))
     pieces = count[at]
-    is_plain = fresh.is_plain if known.is_plain else are_plain(buffers)
+    is_free = fresh.is_free if known.is_free else are_free(buffers)
+    is_plain = fresh.is_plain if known.is_plain else is_free and None not in map(LIVE, buffers)
+    kinds = is_plain, is_free
     if len(start) == len(count) and (count == 1).all():
-        return Figures(size[at], alignment[at], pieces, start[at], end[at], np.arange(len(at)), is_plain)
+        return Figures(size[at], alignment[at], pieces, start[at], end[at], np.arange(len(at)), *kinds)
     owner = np.repeat(np.arange(len(at)), pieces)
     # A buffer's pieces stand side by side: shift each by the distance between its first piece there and here.
     of_piece = (np.cumsum(count)[at] - np.cumsum(pieces))[owner] + np.arange(len(owner))
-    return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner, is_plain)
+    return Figures(size[at], alignment[at], pieces, start[of_piece], end[of_piece], owner, *kinds)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import count
-from operator import attrgetter, is_
-from typing import NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -215,6 +214,9 @@ class Was:
     offset: int
 
 
+Column: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+"""Something of each buffer, in rows."""
+
 DEFAULT_TERMS = (Term.SUM_OF_PEAKS,)
 
 
@@ -232,13 +234,13 @@ class Figures(NamedTuple):
     """The buffer of each range."""
     is_plain: bool
     """True if the buffers have nothing besides these figures."""
+    is_free: bool
+    """True if they are plain, or would be if they had lifetimes."""
 
 
 class Rows(NamedTuple):
     """Which of a problem's buffers are objects of its neighbour."""
 
-    row: Sequence[int | None]
-    """For each buffer, its row in the neighbour."""
     new: Sequence[int]
     """The buffers that the neighbour does not have."""
     at: Ints
@@ -247,9 +249,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A problem known to be sound, whose buffers nobody can change. If another problem has pools of the same names, what is known of shared buffer
-    objects is reused.
-    """
+    """A problem known to be sound, which nobody can change. What is known of its buffers holds in others with pools of the same names."""
 
     buffers: Sequence[Buffer] = ()
     pools: Sequence[Pool] = ()
@@ -258,27 +258,10 @@ class Neighbour:
     figures: Figures | None = None
     rules: tuple[Constraints, str] | None = None
     """Its constraints, if nobody can change them, and their text in the digest."""
-    columns: Mapping[Hashable, Ints] = field(default_factory=dict)
+    columns: Mapping[Hashable, Column] = field(default_factory=dict)
     """Whatever else is known of each buffer: see planner.facts.figures.carried."""
-
-    def rows_of(self, buffers: Sequence[Buffer]) -> Rows:
-        """Return the rows here of these buffer objects."""
-        here, there = self.buffers, len(self.buffers)
-        same, alike = common_ends(buffers, here)
-        row = {id(buffer): i for i, buffer in enumerate(here[same : there - alike], same)}
-        between = [*map(row.get, map(id, buffers[same : len(buffers) - alike]))]
-        new = [i for i, known in enumerate(between, same) if known is None]
-        further = count(there)
-        at = [next(further) if known is None else known for known in between]
-        ends = range(same), range(there - alike, there)
-        return Rows([*ends[0], *between, *ends[1]], new, np.array([*ends[0], *at, *ends[1]], dtype=np.int64))
-
-
-def common_ends(some: Sequence[object], others: Sequence[object]) -> tuple[int, int]:
-    """Return how many objects are the same in both from the beginning on, and how many of the rest from the end."""
-    same = [*map(is_, some, others), False].index(False)
-    alike = [*map(is_, reversed(some), reversed(others)), False].index(False)
-    return same, min(alike, min(len(some), len(others)) - same)
+    conflicts: Ints | None = None
+    """Its conflicts, by the buffers' numbers."""
 
 
 @dataclass(slots=True)
@@ -298,8 +281,12 @@ class Facts:
     """A problem of which this one may be a variation."""
     rows: Rows | None = None
     """Which buffers are those of the neighbour, if there is one."""
-    columns: dict[Hashable, Ints] = field(default_factory=dict)
+    columns: dict[Hashable, Column] = field(default_factory=dict)
     """Whatever else is known of each buffer, if there is a neighbour."""
+    has_old_rules: bool | None = None
+    """True if the constraints are those of the neighbour, between buffers of the same names; None: not known yet."""
+    conflicts: Ints | None = None
+    """The conflicts, by the buffers' numbers, if there is a neighbour and they are known."""
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest, if there is a neighbour."""
     rules: str = ""
@@ -310,7 +297,15 @@ class Facts:
 
     def take_over(self, others: Facts) -> None:
         """Know of the buffers what is known of another problem's, which are the same."""
-        for name in ("neighbour", "rows", "columns", "figures", "is_sound_but_for_objective"):
+        for name in (
+            "neighbour",
+            "rows",
+            "columns",
+            "figures",
+            "has_old_rules",
+            "conflicts",
+            "is_sound_but_for_objective",
+        ):
             setattr(self, name, getattr(others, name))
 
 
@@ -384,12 +379,21 @@ def has_peaks_alone(problem: Problem) -> bool:
 
 def is_of_peaks(problem: Problem) -> bool:
     """True if only the sum of the pools' peaks counts, whatever relates buffers to each other or is in their way."""
-    if problem.terms != DEFAULT_TERMS or problem.was or problem.variants is not None:
+    return problem.terms == DEFAULT_TERMS and has_only_peaks(problem)
+
+
+def has_only_peaks(problem: Problem) -> bool:
+    """True if nothing but the sum of peaks and the choice of pools could count, each byte alike, whatever the terms are."""
+    if problem.was or problem.variants is not None:
         return False
     return not any(pool.read_only or pool.cost != 1 for pool in problem.pools)
 
 
 def are_plain(buffers: Sequence[Buffer]) -> bool:
     """True if the buffers have only sizes, lifetimes and alignments, and perhaps hints, which bind nothing."""
-    is_plain = [*map(_SAID, buffers)].count(_NOTHING) == len(buffers)
-    return is_plain and None not in map(_LIVE, buffers)
+    return are_free(buffers) and None not in map(_LIVE, buffers)
+
+
+def are_free(buffers: Sequence[Buffer]) -> bool:
+    """True if the same holds of all but the lifetimes."""
+    return [*map(_SAID, buffers)].count(_NOTHING) == len(buffers)

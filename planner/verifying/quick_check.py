@@ -7,7 +7,6 @@ It accepts nothing to which `verify` objects, and knows just as little of how pl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from math import gcd, lcm
 
@@ -18,7 +17,7 @@ from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
 from ..facts.colocation import groups
-from ..facts.figures import amounts, homes, said
+from ..facts.figures import amounts, conflicts_in_numbers, homes, said
 from ..facts.intervals import merged
 from ..facts.partners import Partners
 from ..facts.possible_places import Places
@@ -36,6 +35,7 @@ from ..model.problem import (
     Figures,
     Pool,
     Problem,
+    has_only_peaks,
     is_of_peaks,
 )
 from .arguments.height import least_height
@@ -64,17 +64,17 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     peaks = [int(high[pool == p].max(initial=0)) for p in range(len(problem.pools))]
     if any(each.size is not None and peak > each.size for each, peak in zip(problem.pools, peaks, strict=True)):
         return False
-    if not known.is_plain and not _are_where_they_may_be(problem, low, pool):
+    if not known.is_free and not _are_where_they_may_be(problem, low, pool):
         return False
     if not _are_outside(problem.pools, low, high, pool):
         return False
-    there = np.flatnonzero(known.size[known.owner] > 0)
+    there = (known.size[known.owner] > 0).nonzero()[0]
     owner = known.owner[there]
     pieces = Pieces(low[owner], high[owner], known.start[there], known.end[there], owner)
     group = None
     used = pieces
     index = {id_: i for i, id_ in enumerate(ids(problem.buffers))} if colocations or conflicts else {}
-    if conflicts and not _are_apart(index, conflicts, low, high, pool):
+    if conflicts and not _are_apart(conflicts_in_numbers(problem, index), low, high, pool):
         return False
     if colocations:
         if not _are_tied(index, colocations, low, pool):
@@ -99,7 +99,7 @@ def _is_of_peaks_and_pools(problem: Problem) -> bool:
     """True if no term counts anything but the sum of peaks, each byte alike, and what buffers cost in their pools."""
     if problem.terms == DEFAULT_TERMS:
         return is_of_peaks(problem)
-    if isinstance(problem.buffers, BufferColumns) or not is_of_peaks(replace(problem, terms=DEFAULT_TERMS)):
+    if isinstance(problem.buffers, BufferColumns) or not has_only_peaks(problem):
         return False
     adds = [LINEAR_TERMS.get(term) for term in problem.terms]
     return all(each is not None and each.moved is None for each in adds)
@@ -112,7 +112,8 @@ def _are_where_they_may_be(problem: Problem, low: Integers, number: Integers) ->
     else:
         if not homes(problem)[np.arange(len(number)), number].all():
             return False
-        some = np.flatnonzero(said(problem)[:, 1:3].any(axis=1)).tolist()
+        is_said = said(problem)
+        some = (is_said[:, 1] | is_said[:, 2]).nonzero()[0].tolist()
     offsets, pools = low.tolist(), number.tolist()
     return all(is_where_it_may_be(problem.buffers[i], problem.pools[pools[i]].name, offsets[i]) for i in some)
 
@@ -135,19 +136,18 @@ def _by_pool(pieces: Pieces, pool: Integers, pools: int) -> Iterator[Pieces]:
         yield pieces
         return
     for p in range(pools):
-        here = np.flatnonzero(pool == p)
+        here = (pool == p).nonzero()[0]
         yield Pieces(*(column[here] for column in pieces))
 
 
 def _are_apart(
-    index: Mapping[BufferId, int],
-    conflicts: Sequence[tuple[BufferId, BufferId]],
+    conflicts: Integers,
     low: Integers,
     high: Integers,
     pool: Integers,
 ) -> bool:
     """True if no two that are in conflict share addresses."""
-    one, other = ([index[id_] for id_ in ids] for ids in zip(*conflicts, strict=True))
+    one, other = conflicts.T
     meet = (pool[one] == pool[other]) & (np.minimum(high[one], high[other]) > np.maximum(low[one], low[other]))
     return not meet.any()
 
@@ -309,7 +309,7 @@ def _cannot_end_lower(
     pool = problem.pools[p]
     if not rows:
         return False
-    if len(problem.pools) > 1 and (known.is_plain or not _are_at_home(problem, rows, p)):
+    if len(problem.pools) > 1 and (known.is_free or not _are_at_home(problem, rows, p)):
         return False
     live = rows
     if group is not None:
@@ -320,7 +320,7 @@ def _cannot_end_lower(
     least = sum(size) + sum(padding) - max(padding)
     if value <= least:
         return True
-    if not pool.reserved and (known.is_plain or not any(problem.buffers[i].fixed for i in live)):
+    if not pool.reserved and (known.is_free or not any(problem.buffers[i].fixed for i in live)):
         return False
     return value <= least_height(Places(problem), pool.name, rows)
 

@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import is_
 from threading import Lock
+from typing import Any
 
 from solvers.model.errors import StopReason
 from solvers.model.registry import AUTO
@@ -16,6 +18,7 @@ from solvers.model.solver import Goal
 from ...checks import require_sound
 from ...checks.arguments import checked, explained, require_types
 from ...facts.digest import digest
+from ...facts.figures import rows_of
 from ...model.columns import Columns
 from ...model.deadline import OutOfTime
 from ...model.errors import echo
@@ -73,6 +76,10 @@ class Session:
         """That plan."""
         self._valid = USUAL, repr(USUAL)
         """The last options found valid that nobody can change, and their text."""
+        self._besides: tuple[tuple[object, ...], str] = (), ""
+        """The last pools and what else keys contain besides buffers and options, and their text."""
+        self._plain = USUAL, self._valid
+        """The last of these that change the problem, and the others with their text."""
         self._open: _Open | None = None
         """Set if a plan stayed open although it had all of the limits."""
 
@@ -82,7 +89,7 @@ class Session:
         options = options or USUAL
         if not isinstance(problem.buffers, tuple | Columns):  # somebody could change it
             problem = replace(problem, buffers=tuple(problem.buffers))
-        same = _of_the_same_objects(problem, self._text_of(options))
+        same = self._key_of(problem, options)
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
 
@@ -97,7 +104,8 @@ class Session:
         pools, buffers, options = tuple(pools), tuple(buffers), options or USUAL
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers, self._infos), options))
-        same = _key(buffers, (pools, DEFAULT_TERMS, 1, ()), self._text_of(options))  # the problem has nothing else
+        besides = self._text_besides((pools, DEFAULT_TERMS, 1, ()))  # the problem has nothing else
+        same = tuple(map(id, buffers)), besides, self._text_of(options)
         kept = self._find(same)
         if kept is None:
             return placements_of(self._made(problem_of(pools, buffers), options, same))
@@ -115,10 +123,10 @@ class Session:
                 self._valid = options, repr(options)
         before = self._before if _named_alike(self._before.pools, problem.pools) else NOTHING
         buffers = tuple(problem.buffers)
-        rows = before.rows_of(buffers)
+        rows = rows_of(before, buffers)
         if rows.new:
             buffers = self._same.in_place_of(buffers, rows.new)
-            rows = before.rows_of(buffers)
+            rows = rows_of(before, buffers)
         copy = replace(problem, buffers=buffers)  # that nobody else can change
         copy.facts.neighbour, copy.facts.rows = before, rows
         planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
@@ -126,9 +134,8 @@ class Session:
         facts.take_over(copy.facts)
         require_sound(planned)
         facts.is_sound = True
-        changes = any(each is not None for each in (options.capacity, options.prefer, options.stability))
-        usual = replace(options, capacity=None, prefer=None, stability=None) if changes else options
-        key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), self._text_of(usual))
+        usual, text = self._plain_of(options)
+        key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), text)
         known = self._known(key)
         if known is None:
             with self._lock:
@@ -145,8 +152,15 @@ class Session:
             if known.placements:
                 self._same.remember(planned.buffers, rows.new)
                 rules = _unchanging(planned.constraints, self._before.rules, facts.rules)
-                now = Neighbour(planned.buffers, planned.pools, facts.written, facts.figures, rules, facts.columns)
-                self._before = now
+                self._before = Neighbour(
+                    planned.buffers,
+                    planned.pools,
+                    facts.written,
+                    facts.figures,
+                    rules,
+                    facts.columns,
+                    facts.conflicts,
+                )
                 self._plan = known
             self._keep(same, known, (problem.buffers,))
         return known
@@ -181,6 +195,38 @@ class Session:
         """True if most buffers were in the last plan."""
         known = set() if self._plan is None else {place.id for place in self._plan.placements}
         return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
+
+    def _key_of(self, problem: Problem, options: Options) -> Hashable | None:
+        """Return a key that only a problem with these buffer objects and options has; None if it has more than buffers and pools."""
+        if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
+            return None
+        buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
+        besides = tuple(problem.pools), problem.terms, problem.peak_price, problem.was
+        return tuple(map(id, buffers)), self._text_besides(besides), self._text_of(options)
+
+    def _text_besides(self, parts: tuple[Any, ...]) -> str:
+        """Return the text of pools and what follows them; as it was, if they are the same objects, which nobody can change."""
+        pools, *others = parts
+        flat = (*pools, *others)
+        before, text = self._besides
+        if len(before) == len(flat) and all(map(is_, before, flat)):
+            return text
+        text = repr(parts)
+        if _is_unchanging(flat):
+            self._besides = flat, text
+        return text
+
+    def _plain_of(self, options: Options) -> tuple[Options, str]:
+        """Return the options without those that the planned problem already contains, and their text."""
+        if (options.capacity, options.prefer, options.stability) == (None, None, None):
+            return options, self._text_of(options)
+        if options is not self._valid[0]:
+            return _plain(options)
+        before, plain = self._plain
+        if before is not options:
+            plain = _plain(options)
+            self._plain = options, plain
+        return plain
 
     def _text_of(self, options: Options) -> str:
         valid, text = self._valid
@@ -231,6 +277,11 @@ class _Open:
     """The variants since then that got part of the limits."""
 
 
+def _plain(options: Options) -> tuple[Options, str]:
+    plain = replace(options, capacity=None, prefer=None, stability=None)
+    return plain, repr(plain)
+
+
 def _opened(options: Options, made: Plan) -> _Open | None:
     """Return what stayed open; None if the limits left nothing open."""
     return _Open(options, made.gap) if made.stop in LIMITS and made.gap is not None else None
@@ -247,18 +298,6 @@ def _part_of(options: Options) -> Options:
     )
 
 
-def _of_the_same_objects(problem: Problem, options: str) -> Hashable | None:
-    """Return a key that only a problem with these buffer objects and options has; None if it has more than buffers and pools."""
-    if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
-        return None
-    buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
-    return _key(buffers, (tuple(problem.pools), problem.terms, problem.peak_price, problem.was), options)
-
-
-def _key(buffers: tuple[object, ...], besides: tuple[object, ...], options: str) -> Hashable:
-    return tuple(map(id, buffers)), repr(besides), options
-
-
 def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
     """True if both have the same pools in the same order, apart from their sizes, so that buffers' pool names mean the same."""
     return [(pool.name, pool.rank, pool.read_only) for pool in pools] == [
@@ -272,22 +311,20 @@ def _unchanging(
     """Return the constraints with their text; None if they contain lists, which somebody could change."""
     if before is not None and before[0] is constraints:
         return before
+    return (constraints, text) if _is_unchanging((constraints,)) else None
+
+
+def _is_unchanging(some: tuple[object, ...]) -> bool:
     try:
-        hash(constraints)
+        hash(some)
     except TypeError:
-        return None
-    return constraints, text
+        return False
+    return True
 
 
 def _cannot_change(problem: Problem, new: Sequence[int]) -> bool:
     """True if the pools and these buffers contain no lists, which somebody could change; those of the neighbour have none."""
-    try:
-        hash(problem.pools)
-        for i in new:
-            hash(problem.buffers[i])
-    except TypeError:
-        return False
-    return True
+    return _is_unchanging((problem.pools, *[problem.buffers[i] for i in new]))
 
 
 def bytes_of(plan: Plan) -> int:

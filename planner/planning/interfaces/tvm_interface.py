@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from ...checks.pairs import from_lists
 from ...checks.report import Report
+from ...facts.figures import common_ends
 from ...model.errors import Code, Finding, NoPlan
 from ...model.plan import Plan, PlanStatus
-from ...model.problem import Buffer, BufferId, Constraints, Interval, Pool, Problem, common_ends
+from ...model.problem import Buffer, BufferId, Constraints, Interval, Pool, Problem
 from ..options.options import Options
 from ..placing.solving import plan
 from .replanning.same_buffers import values_of
@@ -85,14 +86,17 @@ def problem_of(
 ) -> Problem:
     """Return the Problem with these pools and buffers. Raises BadInput for unknown tensor names."""
     given = tuple(buffers)
-    known = [buffer for buffer in given if isinstance(buffer, Buffer)]
-    if len(known) == len(given):
-        return Problem(tuple(known), _pools(pools))
+    if _are_buffers(given):
+        return Problem(given, _pools(pools))
     if memory is not None:
         made, constraints = memory.read(given)
     else:
         made, constraints = tuple(b if isinstance(b, Buffer) else _buffer(b) for b in given), _constraints(given)
     return Problem(made, _pools(pools), constraints)
+
+
+def _are_buffers(given: tuple[Buffer | BufferInfo, ...]) -> TypeGuard[tuple[Buffer, ...]]:
+    return all(issubclass(kind, Buffer) for kind in {*map(type, given)})
 
 
 class InfoMemory:
@@ -114,7 +118,7 @@ class InfoMemory:
         can_change = not all(map(VALUES, read))
         read = [*last.read[:first], *read, *last.read[end:]]
         self._last = _Given(given, read, constraints, can_change)
-        return tuple([*map(BUFFER, read)]), constraints
+        return (*map(BUFFER, read),), constraints
 
 
 class _Given(NamedTuple):

@@ -83,7 +83,9 @@ def _gain(problem: Problem) -> int:
     if is_carried(problem):
         pools = problem.pools
         key = ("gain", *[(pool.name, pool.size, pool.speed, pool.rank) for pool in pools])
-        return sum(carried(problem, key, lambda buffers: exact_array([_gain_of(each, pools) for each in buffers])).tolist())
+        return sum(
+            carried(problem, key, lambda buffers: exact_array([_gain_of(each, pools) for each in buffers])).tolist()
+        )
     gain = 0
     for number, costs in costs_of(problem):
         gain += _range([costs[pool] for pool in _homes(problem.pools, problem.buffers[number])])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import Buffer, Pool, Problem
-from planner.facts.figures import amounts, figures
+from planner.facts.figures import amounts, figures, rows_of
 from planner.model.problem import Neighbour
 
 
@@ -30,7 +30,7 @@ def test_changed_buffers_are_merged_into_known_arrays(seed: int) -> None:
             buffers.insert(chance.randrange(len(buffers) + 1), made_up(f"new {turn} {i}", chance))
         after = Problem(tuple(buffers), pools=(Pool("default", chance.choice((None, 100))),))
         after.facts.neighbour = Neighbour(before.buffers, before.pools, figures=figures(before))
-        after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
+        after.facts.rows = rows_of(after.facts.neighbour, after.buffers)
         found, expected = figures(after), figures(replace(after))
         assert found is not None
         assert expected is not None
@@ -48,7 +48,7 @@ def test_problems_that_arrays_cannot_hold_have_no_figures() -> None:
         after = Problem((one, other))
         assert figures(after) is None
         after.facts.neighbour = Neighbour(before.buffers, before.pools, figures=figures(before))
-        after.facts.rows = after.facts.neighbour.rows_of(after.buffers)
+        after.facts.rows = rows_of(after.facts.neighbour, after.buffers)
         assert figures(after) is None
         assert amounts(after).size.tolist() == [4, 4]
     assert figures(replace(before, pools=(Pool("a"), Pool("b")))) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import lcm
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from solvers.kernels.columns import Columns
 from solvers.model.instance import ADDRESS_LIMIT, LINEAR_TERMS, Bools, Ints
 
 from ....facts.colocation import groups
-from ....facts.figures import amounts, homes, said
+from ....facts.figures import amounts, conflicts_in_numbers, homes, said
 from ....facts.intervals import merged
 from ....model.plan import Placement
 from ....model.problem import Buffer, BufferId, Figures, Pair, Pool, Problem
@@ -52,7 +53,7 @@ class Lives:
     """The lifetimes of buffers with bytes, in ranks of time."""
 
     def __init__(self, known: Figures) -> None:
-        there = np.flatnonzero(known.size[known.owner] > 0)
+        there = (known.size[known.owner] > 0).nonzero()[0]
         self.part = known.owner[there]
         self.times, self.start, self.end = ranked(known.start[there], known.end[there])
         self.sections = max(len(self.times) - 1, 0)
@@ -116,27 +117,29 @@ class Blocks:
         """The old place of each buffer, and the buffers that the problem before did not have."""
         self.offset = np.array([NEW if old is None else old.offset for old in self.had], dtype=np.int64)
         self.lives = Lives(self.known)
-        self._limited = [] if self.known.is_plain else self._with_limits()
+        self._limited = [] if self.known.is_free else self._with_limits()
         count = len(self.ids)
         self.part_low = np.zeros(count, dtype=np.int64)
         self._every_part = self._every_block = np.arange(count, dtype=np.int64)
         self.part_block = self.first = self._every_part
         constraints = problem.constraints
-        index: dict[BufferId, int] = {}
+        index = {}
         if constraints.conflicts or constraints.exclusions or constraints.colocations:
-            index = {id_: i for i, id_ in enumerate(self.ids)}
+            index = self.index
         self.groups = groups(index, constraints.colocations)
         self.height = self.known.size
         if self.groups:
             self._join_groups()
-        self.conflicts, self.exclusions = _pairs(index, constraints.conflicts), _pairs(index, constraints.exclusions)
+        self.conflicts = conflicts_in_numbers(problem, index) if constraints.conflicts else NO_PAIRS
+        self.exclusions = _pairs(index, constraints.exclusions)
         self.allowed = self._allowed()
         self.pool = self._pools()
 
     def _with_limits(self) -> list[tuple[int, Buffer]]:
         """Return the buffers that are fixed at an offset, or have a greatest one."""
         buffers = self.problem.buffers
-        some = [(i, buffers[i]) for i in np.flatnonzero(said(self.problem)[:, 1:3].any(axis=1)).tolist()]
+        is_said = said(self.problem)
+        some = [(i, buffers[i]) for i in (is_said[:, 1] | is_said[:, 2]).nonzero()[0].tolist()]
         return [(i, b) for i, b in some if b.fixed is None or b.fixed.offset is not None or b.max_offset is not None]
 
     def _join_groups(self) -> None:
@@ -150,6 +153,11 @@ class Blocks:
         self.height = np.zeros(len(self.first), dtype=np.int64)
         np.maximum.at(self.height, self.part_block, self.part_low + self.known.size)
 
+    @cached_property
+    def index(self) -> dict[BufferId, int]:
+        """Return the number of each buffer."""
+        return {id_: i for i, id_ in enumerate(self.ids)}
+
     @property
     def has_choice(self) -> bool:
         """True if some block may use several pools."""
@@ -159,7 +167,7 @@ class Blocks:
 
     def _allowed(self) -> Bools | None:
         """Return, for each block and pool, whether it may be there; None if all may be anywhere."""
-        if len(self.problem.pools) == 1 or self.known.is_plain:
+        if len(self.problem.pools) == 1 or self.known.is_free:
             return None
         of_part = homes(self.problem)
         if of_part.all():
@@ -192,8 +200,8 @@ class Blocks:
         pool, lives = self.problem.pools[p], self.lives
         pool = pool if keeps_size or pool.size is None else replace(pool, size=None)
         is_all = len(self.problem.pools) == 1
-        blocks = self._every_block if is_all else np.flatnonzero(self.pool == p)
-        parts = self._every_part if is_all else np.flatnonzero(self.pool[self.part_block] == p)
+        blocks = self._every_block if is_all else (self.pool == p).nonzero()[0]
+        parts = self._every_part if is_all else (self.pool[self.part_block] == p).nonzero()[0]
         size, low = self.known.size[parts], self.part_low[parts]
         aligned = np.lcm(pool.alignment, self.known.alignment[parts])
         if len(aligned) and int(aligned.max()) >= ADDRESS_LIMIT:

@@ -70,7 +70,7 @@ class Bounds:
                 if 0 <= there < blocks.lives.sections and there != section and len(self._live(here, there)):
                     sections.append(there)
             elif old.proof is Proof.CONFLICT_CLIQUE:
-                found += self._clique(old)
+                found += self._clique(here, old)
         found += [self._stacked(here, each) if here.is_single else self._measured(here, each) for each in sections]
         self._sections = [] if here.is_plain or not here.is_single else sections
         return max(found, key=lambda each: each.value, default=PlanCertificate(Proof.SINGLE_BLOCK, 0, name))
@@ -107,21 +107,28 @@ class Bounds:
     def _stacked(self, here: InPool, section: int) -> PlanCertificate:
         """Bound a section of single buffers by stacking them, as if nothing were in their way."""
         live = self._live(here, section)
+        return self._at(here, section, self._stacked_height(here, live), live)
+
+    def _stacked_height(self, here: InPool, live: Ints) -> int:
         size = self._blocks.known.size[live]
         padding = -size % np.gcd.reduce(here.columns.modulus[np.searchsorted(here.parts, live)])
-        return self._at(here, section, int(size.sum() + padding.sum() - padding.max()), live)
+        return int(size.sum() + padding.sum() - padding.max())
 
     def _at(self, here: InPool, section: int, least: int, live: Ints) -> PlanCertificate:
         time = int(self._blocks.lives.times[section])
         ids = tuple([self._blocks.ids[i] for i in live.tolist()])
         return PlanCertificate(Proof.LIVE_TOGETHER, least, here.pool.name, time, ids)
 
-    def _clique(self, old: PlanCertificate) -> Iterator[PlanCertificate]:
+    def _clique(self, here: InPool, old: PlanCertificate) -> Iterator[PlanCertificate]:
         """Yield the old clique's bound, if its buffers all exist."""
-        places = self._known_places()
+        index = self._blocks.index
         assert old.pool is not None
-        if all(id_ in places.index for id_ in old.buffers):
-            value = least_height(places, old.pool, (places.index[id_] for id_ in old.buffers))
+        if all(id_ in index for id_ in old.buffers):
+            live = np.array([index[id_] for id_ in old.buffers], dtype=np.int64)
+            if here.is_plain and (self._blocks.pool[self._blocks.part_block[live]] == here.number).all():
+                value = self._stacked_height(here, live)
+            else:
+                value = least_height(self._known_places(), old.pool, live.tolist())
             yield PlanCertificate(old.proof, value, old.pool, buffers=old.buffers)
 
     def _live(self, here: InPool, section: int) -> Ints:

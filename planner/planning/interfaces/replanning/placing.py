@@ -145,7 +145,10 @@ class _Run:
         return [int(end[pools == p].max(initial=0)) for p in range(len(self.problem.pools))]
 
     def _values(self, found: _Placed) -> Value:
-        return self.worth.values(self._pools(), self.worth.of_peaks(self._peaks(found)))
+        return self._values_of(self._peaks(found))
+
+    def _values_of(self, peaks: Sequence[int]) -> Value:
+        return self.worth.values(self._pools(), self.worth.of_peaks(peaks))
 
     def _plan(self, found: _Placed, proven: Value, proofs: Sequence[PlanCertificate], bound: int) -> Plan:
         """Return the plan with these places. `proven` is the bound of each term, `bound` that of the sum of peaks."""
@@ -153,15 +156,16 @@ class _Run:
         low, size, pool = found.offset[blocks.part_block] + blocks.part_low, blocks.known.size, self._pools()
         names = [each.name for each in problem.pools]
         is_other = low != blocks.offset
-        is_other[blocks.new] = True
+        is_other[[*blocks.new]] = True
         if len(names) > 1:
             had = zip(blocks.had, pool.tolist(), strict=True)
             is_other |= [old is None or old.pool != names[p] for old, p in had]
         places: list[Placement | None] = [*blocks.had]
-        for i in np.flatnonzero(is_other).tolist():
+        for i in is_other.nonzero()[0].tolist():
             places[i] = Placement(blocks.ids[i], names[pool[i]], int(low[i]), int(size[i]))
         of_pool = {each.pool: each.value for each in proofs}
-        peaks, values = self._peaks(found), self._values(found)
+        peaks = self._peaks(found)
+        values = self._values_of(peaks)
         terms = tuple(map(TermValue, problem.terms, values, proven))
         is_optimal = values == proven
         return Plan(
