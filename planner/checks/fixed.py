@@ -159,7 +159,7 @@ def _are_all_aligned(problem: Problem, groups: Groups) -> bool:
     whole = lcm(*{pool.alignment for pool in problem.pools}, *counted_alignments(problem.buffers))
     if groups.forest is None or whole > MAX_ADDRESS or any((pool.base or 0) % whole for pool in problem.pools):
         return False
-    return not (groups.forest.offsets % whole).any()
+    return not (groups.forest.offsets.astype(np.int64) % whole).any()
 
 
 def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:

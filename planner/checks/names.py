@@ -15,7 +15,7 @@ from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
 from ..model.pool_columns import names_of
-from ..model.problem import MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
+from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
 from ..model.relation_columns import ids_in, own_ties
 from .report import Place, Report, quoted
 from .values import check_length, check_number, check_numbers
@@ -96,8 +96,9 @@ def check_mentions(problem: Problem, names: Names, report: Report) -> None:
             report.add(Code.UNKNOWN_BUFFER, place, f"there is no buffer {quoted(id_)}{_other_type(id_, names)}")
     constraints = problem.constraints
     tied = own_ties(problem)
-    offsets = [each.offset for each in constraints.colocations] if tied is None else tied.offset.tolist()
-    check_numbers(report, ("constraints", "colocations"), "offset", offsets)
+    if tied is None or not 0 <= int(tied.offset.min()) <= int(tied.offset.max()) <= MAX_ADDRESS:
+        offsets = [each.offset for each in constraints.colocations]
+        check_numbers(report, ("constraints", "colocations"), "offset", offsets)
     check_numbers(
         report, ("constraints", "reuse_penalties"), "cost", [each.cost for each in constraints.reuse_penalties]
     )

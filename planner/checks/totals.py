@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 from math import lcm
+from typing import cast
 
 import numpy as np
 
-from solvers.model.instance import LINEAR_TERMS, Choice
+from solvers.model.instance import LINEAR_TERMS, Choice, Ints
 
+from ..facts.colocation import MOST_IN_32_BITS
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
 from ..facts.figures import amounts, fixed_ones
 from ..facts.sweep import exact_array
-from ..model.columns import counted_alignments, ids, restricted, total_size
+from ..model.columns import FEW, NumberColumns, counted_alignments, ids, restricted, total_size
 from ..model.columns import sizes as sizes_of
 from ..model.errors import Code
 from ..model.pool_columns import PoolColumns, highest_rank
@@ -119,12 +121,23 @@ def _heights(problem: Problem, groups: Groups) -> int:
     if not groups.are_any:
         return 0
     if groups.forest is not None:
-        tied, offset, first = groups.forest
-        top = exact_array(sizes_of(problem.buffers))[tied] + offset  # whose lowest member is at 0
-        return sum(np.maximum.reduceat(top, first[:-1]).tolist())
+        tied, offset, first = groups.forest  # whose lowest members are at 0
+        heights = np.maximum.reduceat(_tops(problem, tied, offset), first[:-1])
+        return sum(sum(heights[begin : begin + FEW].tolist()) for begin in range(0, len(heights), FEW))
     members = [*chain.from_iterable(groups.members.values())]
     size, shift = sizes_of(problem.buffers), [groups.shift[i] for i in members]
     top = exact_array([above + size[i] for above, i in zip(shift, members, strict=True)])
     begin = np.cumsum([0, *map(len, groups.members.values())])[:-1]
     heights = np.maximum.reduceat(top, begin) - np.minimum.reduceat(exact_array(shift), begin)
     return sum(heights.tolist())
+
+
+def _tops(problem: Problem, tied: Ints, offset: Ints) -> Ints:
+    """Return the ends of these buffers, which are at these offsets, in as few bits as they need."""
+    buffers = problem.buffers
+    size = buffers.size if isinstance(buffers, NumberColumns) else exact_array(sizes_of(buffers))
+    if int(size.max()) + int(offset.max()) >= MOST_IN_32_BITS:
+        return exact_array(size)[tied] + offset
+    top = cast(Ints, size[tied].astype(np.int32))
+    top += offset
+    return top

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import gcd, lcm
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Ints
 from ..model.problem import BufferId, Colocation, Pool, Problem
 from ..model.relation_columns import TieColumns
 
+MOST_IN_32_BITS = 1 << 31
 FOREST = 256
 """With this many colocations or more, they are processed in arrays."""
 
@@ -95,31 +96,45 @@ def forest_of_columns(ties: TieColumns) -> Forest | None:
 
 
 def _forest(count: int, child: Ints, base: Ints, offset: Ints) -> Forest | None:
-    if np.bincount(child).max() > 1:
+    """Return the forest of so many buffers. Numbers have as few bits as they need: there may be millions of ties."""
+    is_child = np.zeros(count, dtype=np.bool_)
+    is_child[child] = True
+    if np.count_nonzero(is_child) < len(child) or (child == base).any():
         return None
-    number = np.min_scalar_type(-count)
-    up = np.arange(count, dtype=number)
+    up = np.arange(count, dtype=np.int32)
     up[child] = base
-    is_root = up == np.arange(count, dtype=number)
-    distance = np.zeros(count, dtype=np.int64)
+    farthest = min(int(offset.max(initial=0)) * len(child), ADDRESS_LIMIT)  # which all offsets together do not reach
+    distance = np.zeros(count, dtype=np.min_scalar_type(-1 - farthest))
     distance[child] = offset
     for _ in range(count.bit_length() + 1):  # each pass doubles the distance to the root
-        if is_root[up].all():
+        if not is_child[up].any():
             break
         distance += distance[up]
         up = up[up]
-    if not is_root[up].all() or (child == base).any():
+    if is_child[up].any():
         return None
-    is_tied = np.zeros(count, dtype=np.bool_)
-    is_tied[child] = is_tied[base] = True
-    members = np.flatnonzero(is_tied).astype(number)
-    first = np.empty(count, dtype=number)
+    is_child[base] = True
+    members = np.flatnonzero(is_child).astype(np.int32)
+    first = np.empty(count, dtype=np.int32)
     first[up[members[::-1]]] = members[::-1]  # the last one written stays
-    members = members[np.argsort(first[up[members]], kind="stable")]
-    begin = np.flatnonzero(np.diff(up[members], prepend=-1))
-    lowest = np.minimum.reduceat(distance[members], begin)
+    del is_child
+    up = up[members]
+    up = first[up]
+    del first
+    order = up.astype(np.int64)
+    del up
+    order <<= 32
+    order |= members
+    order.sort()
+    members = order.astype(np.int32)  # its lower half
+    order >>= 32
+    begin = np.flatnonzero(np.append(True, order[1:] != order[:-1]))
+    del order
+    offsets = distance[members]
+    lowest = np.minimum.reduceat(offsets, begin)
     begin = np.append(begin, len(members))
-    return Forest(members, distance[members] - np.repeat(lowest, np.diff(begin)), begin)
+    offsets -= np.repeat(lowest, np.diff(begin))
+    return Forest(cast(Ints, members), offsets, begin)
 
 
 FAR = 2 * ADDRESS_LIMIT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter
 
@@ -30,6 +30,46 @@ BLOCK = 1 << 14
 """The buffers whose numbers are narrowed together."""
 
 
+class Numbers:
+    """Numbers of 64 bits as they are read, some thousands at a time in as few bytes as they need."""
+
+    def __init__(self) -> None:
+        self._recent = array("q")
+        self._settled: list[Ints] = []
+        """The same of BLOCK numbers each."""
+
+    def __len__(self) -> int:
+        return BLOCK * len(self._settled) + len(self._recent)
+
+    def append(self, number: int) -> None:
+        self._recent.append(number)
+        if len(self._recent) >= BLOCK:
+            self._settle()
+
+    def extend(self, numbers: Iterable[int]) -> None:
+        self._recent.extend(numbers)
+        if len(self._recent) >= BLOCK:
+            self._settle()
+
+    def __getitem__(self, i: int) -> int:
+        block, place = divmod(i, BLOCK)
+        return int((self._settled[block] if block < len(self._settled) else self._recent)[place])
+
+    def rows(self, first: int, end: int) -> list[int]:
+        """Return these numbers."""
+        return [self[i] for i in range(first, end)]
+
+    def all(self) -> Ints:
+        """Return all of them, as one number if all are alike."""
+        return together([*self._settled, np.frombuffer(self._recent, np.int64)])
+
+    def _settle(self) -> None:
+        whole = len(self._recent) // BLOCK * BLOCK
+        for begin in range(0, whole, BLOCK):
+            self._settled.append(narrow(np.array(self._recent[begin : begin + BLOCK])))
+        del self._recent[:whole]
+
+
 class Gathered:
     """Keeps buffer objects only for those with data, or with numbers that no column holds."""
 
@@ -40,9 +80,9 @@ class Gathered:
         self._settled: list[list[Ints]] = []
         """The same of BLOCK buffers each, in narrow columns."""
         self._sayings: dict[Saying, int] = {_PLAIN: 0}
-        self._rare: dict[str, array[int]] = {}
+        self._rare: dict[str, Numbers] = {}
         """Columns that most files do not need; each ends with the last buffer that has one of these numbers."""
-        self._further, self._until = array("q"), array("q")
+        self._further, self._until = Numbers(), Numbers()
         """Starts and ends of all further lifetimes, and how many of them are those of each buffer and of all before it; ends with the last that has some."""
         self._is_plain = True
         """Do all have one lifetime at most, and no more than that besides a size, an alignment, memories, a kind and a hint?"""
@@ -80,7 +120,7 @@ class Gathered:
         self._ids.append(buffer.id)
         if len(self._recent) == WIDTH * BLOCK:
             table = np.frombuffer(self._recent, np.int64).reshape(BLOCK, WIDTH)
-            self._settled.append([_narrow(table[:, k]) for k in range(WIDTH)])
+            self._settled.append([narrow(table[:, k]) for k in range(WIDTH)])
             self._recent = array("q")
 
     def _add_more(self, buffer: Buffer, numbers: tuple[int | None, ...]) -> bool:
@@ -95,7 +135,7 @@ class Gathered:
             return False
         for name, number in rare.items():
             if number != RARE[name]:
-                column = self._rare.setdefault(name, array("q"))
+                column = self._rare.setdefault(name, Numbers())
                 column.extend(repeat(RARE[name], i - len(column)))
                 column.append(number)
         if further:
@@ -139,16 +179,15 @@ class Gathered:
         ids = self._ids.all()
         if self._is_plain and not any(each.pools is not None or each.kind == _CONSTANT for each in used):
             kinds = None if used == {Saying()} else [said[i].kind for i in which.tolist()]
-            return BufferColumns(
-                ids, size, alignment, start, end, kinds, hints if bool((hints != NO_HINT).any()) else None
-            )
+            wanted = _wide(hints) if bool((hints != NO_HINT).any()) else None
+            return BufferColumns(ids, _wide(size), _wide(alignment), _wide(start), _wide(end), kinds, wanted)
         for name, column in self._rare.items():
             column.extend(repeat(RARE[name], len(self) - len(column)))
         if self._until:
             self._until.extend(repeat(len(self._further), len(self) - len(self._until)))
         which = which.astype(np.min_scalar_type(len(said)))
-        rare = {name: _of(column) for name, column in self._rare.items()}
-        further, until = _of(self._further), _of(self._until)
+        rare = {name: _wide(column.all()) for name, column in self._rare.items()}
+        further, until = self._further.all(), self._until.all()
         return VariedColumns(ids, size, alignment, start, end, hints, which, (*said,), rare, further, until)
 
     def _sayings_without(self, only: str | None) -> list[Saying]:
@@ -178,25 +217,32 @@ class Gathered:
     def _column(self, k: int) -> Ints:
         """Return a column of the numbers of all."""
         recent = np.frombuffer(self._recent, np.int64).reshape(-1, WIDTH)[:, k]
-        parts = [block[k] for block in self._settled]
-        return unless_alike(np.concatenate([*parts, recent], dtype=np.int64))
+        return together([*(block[k] for block in self._settled), recent])
 
     def _further_of(self, i: int) -> Sequence[int]:
-        return self._further[self._until[i - 1] if i else 0 : self._until[i]]
+        return self._further.rows(self._until[i - 1] if i else 0, self._until[i])
 
 
-def _narrow(column: Ints) -> Ints:
+def narrow(column: Ints) -> Ints:
     """Return the same numbers in less room."""
     low, high = int(column.min()), int(column.max())
-    if low == high:
-        return np.broadcast_to(np.int64(low), column.shape)
     bits = next(bits for bits in (8, 16, 32, 64) if max(high, -low - 1) < 1 << (bits - 1))
+    if low == high:
+        return np.broadcast_to(np.array(low, f"int{bits}"), column.shape)
     return column.astype(f"int{bits}")
 
 
-def _of(numbers: array[int]) -> Ints:
-    """Return the numbers where they are."""
-    return unless_alike(np.frombuffer(numbers, np.int64))
+def together(parts: Sequence[Ints]) -> Ints:
+    """Return all of these numbers in as little room as they need, as one number if all are alike."""
+    column: Ints = np.concatenate([narrow(part) for part in parts if len(part)] or [np.zeros(0, np.int64)])
+    return unless_alike(column)
+
+
+def _wide(column: Ints) -> Ints:
+    """Return the numbers in 64 bits, for those who compute with them."""
+    if column.strides == (0,):
+        return np.broadcast_to(column[0].astype(np.int64), column.shape)
+    return column.astype(np.int64, copy=False)
 
 
 def unless_alike(column: Ints) -> Ints:

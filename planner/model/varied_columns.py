@@ -34,7 +34,7 @@ class Saying(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VariedColumns(KeptColumns[Buffer], NumberColumns):
-    """Buffers without data. The arrays never change. Once many of them are read one by one, all are made, and kept."""
+    """Buffers without data. The arrays never change, and those of sizes and times may have few bits. Once many of them are read one by one, all are made, and kept."""
 
     ids: Sequence[BufferId]
     size: Ints
@@ -105,7 +105,7 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
         if offset is None:
             return 0
         at = np.flatnonzero(offset != NOWHERE)
-        return int((offset[at] + self.size[at]).max(initial=0))
+        return int(np.add(offset[at], self.size[at], dtype=np.int64).max(initial=0))
 
     @property
     def uses(self) -> int:

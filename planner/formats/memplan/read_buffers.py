@@ -11,7 +11,7 @@ from ...checks.report import Place, Report
 from ...facts.intervals import merged
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.gathered import Gathered
+from ...model.gathered import Gathered, narrow
 from ...model.problem import MAX_TIME, Buffer, Fixed, Interval, Lifetimes
 from ...model.range_columns import GatheredRanges
 from ...model.varied_columns import VariedColumns
@@ -60,7 +60,7 @@ class Written(Collection[tuple[Buffer, str | None]]):
         if end.max() > MAX_TIME or not (columns.start < end)[has_life].all():
             return None
         if isinstance(columns, VariedColumns) and len(columns.further):
-            start, until = columns.further[::2], columns.further[1::2] - less
+            start, until = columns.further[::2], columns.further[1::2].astype(np.int64) - less
             first = np.diff(columns.until, prepend=0) > 0
             begin = (columns.until[first] - np.diff(columns.until, prepend=0)[first]) // 2
             are_apart = np.append(True, start[1:] > until[:-1])
@@ -69,9 +69,9 @@ class Written(Collection[tuple[Buffer, str | None]]):
                 return None
             if not (end[first] < start[begin]).all():
                 return None
-            further = columns.further if columns.further.flags.writeable else columns.further.copy()
+            further = columns.further.astype(until.dtype)
             further[1::2] = until
-            columns = replace(columns, further=further)
+            columns = replace(columns, further=narrow(further))
         self.clear()
         return replace(columns, end=end)
 

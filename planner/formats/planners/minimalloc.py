@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import re
-from array import array
 from collections.abc import Iterator, Sequence
 from io import BytesIO, TextIOWrapper
 from typing import cast
@@ -27,7 +26,7 @@ from ...facts.intervals import merged
 from ...model.columns import ids
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
-from ...model.gathered import Gathered, unless_alike
+from ...model.gathered import Gathered, Numbers
 from ...model.pool_columns import named_pools
 from ...model.problem import (
     MAX_ADDRESS,
@@ -171,7 +170,7 @@ class _Reader:
         self._report = report
         self.parts = Gathered()
         """The parts of buffers needed within gaps with windows."""
-        self._wholes, self._offsets = array("i"), array("q")
+        self._wholes, self._offsets = Numbers(), Numbers()
         """The row of each part's buffer, and the part's place there."""
         self.pools: dict[str, None] = {}
         """The names of the memories, in the order of the rows."""
@@ -213,9 +212,8 @@ class _Reader:
 
     def windows(self, ids: Sequence[BufferId], count: int) -> Sequence[Colocation]:
         """Return what ties the parts to their buffers. `ids` are those of so many rows, and then of the parts."""
-        wholes = cast(Ints, np.frombuffer(self._wholes, np.int32))
-        parts = cast(Ints, np.arange(count, len(ids), dtype=np.int32))
-        return tie_columns(ids, parts, wholes, unless_alike(np.frombuffer(self._offsets, np.int64)))
+        parts = cast(Ints, np.arange(count, len(ids), dtype=np.min_scalar_type(-len(ids))))
+        return tie_columns(ids, parts, self._wholes.all(), self._offsets.all())
 
     def _cell(self, cells: list[str], column: str) -> str:
         """Return the text in an optional column."""

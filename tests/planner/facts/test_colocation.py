@@ -71,6 +71,13 @@ def test_ties_that_may_contradict_are_checked_one_by_one(ties: list[tuple[int, i
         assert forest_of({i: i for i in range(5)}, [Colocation(*tie) for tie in ties]) is None
 
 
+def test_one_far_offset_among_many_ties_is_no_contradiction() -> None:
+    ties = [Colocation(i + 1, i, (1 << 61) * (i == 7)) for i in range(300)]
+    forest = forest_of({i: i for i in range(301)}, ties)
+    assert forest is not None
+    assert forest.offsets.tolist() == [(1 << 61) * (i > 7) for i in range(301)]
+
+
 def test_both_ways_find_the_same_contradictions() -> None:
     sound = wrong = 0
     for seed in range(300):

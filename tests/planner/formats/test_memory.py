@@ -20,8 +20,6 @@ FEW_BESIDES = 2
 USUAL = 8
 MORE = {
     ("memplan", "colocations"): 10,
-    ("minimalloc", "windows"): 17,
-    ("minimalloc", "one window"): 16,
     ("torch-snapshot", "blocks"): 11,
 }
 """The exceptions that docs/other-formats.md names."""

@@ -6,6 +6,7 @@ import pickle
 from array import array
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planner.model.columns import FEW, BufferColumns, ids
@@ -90,6 +91,19 @@ def test_numbers_of_buffers_are_no_objects_while_they_fit_in_columns() -> None:
         made = gathered([*numbered, *others, *numbered[:70]]).all()
         assert not isinstance(ids(made), array)
         assert made == (*numbered, *others, *numbered[:70])
+
+
+def test_numbers_take_as_few_bits_as_they_need_unless_solvers_compute_with_them() -> None:
+    kept = [replace(each, live=((i % 99, i % 99 + 2), (200, 300))) for i, each in enumerate(PLAIN)]
+    made = gathered(kept).all()
+    assert isinstance(made, VariedColumns)
+    assert [column.itemsize for column in (made.start, made.end, made.further, made.until)] == [1, 1, 2, 2]
+    assert made == tuple(kept)
+    far = [replace(each, live=((-(1 << 62), 5), (200, 1 << 62))) for each in kept[:3]]
+    assert gathered([*kept, *far]).all() == (*kept, *far)
+    plain = gathered(PLAIN).all()
+    assert isinstance(plain, BufferColumns)
+    assert {column.dtype for column in (plain.size, plain.alignment, plain.start, plain.end)} == {np.dtype(np.int64)}
 
 
 def test_some_may_name_the_only_memory_and_others_not() -> None:
