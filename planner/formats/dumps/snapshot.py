@@ -6,14 +6,17 @@ throughout. Only JSON is read. The pickle that PyTorch writes can run code when 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, cut, printable, quoted
 from ...model.deadline import in_time
-from ...model.errors import Code
+from ...model.errors import MAX_FINDINGS, Code
 from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
 
@@ -40,15 +43,44 @@ class _Piece(NamedTuple):
     start: int
 
 
+class _Used:
+    """What is in use on a device when the snapshot is taken, in columns."""
+
+    def __init__(self) -> None:
+        self._addresses, self._sizes = array("Q"), array("q")
+        self._labels: list[str] = []
+
+    def __iter__(self) -> Iterator[tuple[int, int, str]]:
+        """Yield address, size and label of each."""
+        return zip(self._addresses, self._sizes, self._labels, strict=True)
+
+    def add(self, address: int, size: int, label: str) -> None:
+        self._addresses.append(address)
+        self._sizes.append(size)
+        self._labels.append(label)
+
+    @property
+    def step(self) -> int:
+        """Return the largest number of which all addresses are multiples."""
+        return int(np.gcd.reduce(np.frombuffer(self._addresses, np.uint64))) if self._labels else 0
+
+    @property
+    def twice(self) -> set[int]:
+        """Return the numbers of those whose address another has before them; of many the first."""
+        addresses = np.frombuffer(self._addresses, np.uint64)
+        order = np.argsort(addresses, kind="stable")
+        again = np.sort(order[1:][addresses[order[1:]] == addresses[order[:-1]]])
+        return {*again[:MAX_FINDINGS].tolist()}
+
+
 class _Held(NamedTuple):
     """What a device holds when the snapshot is taken."""
 
     reserved: int
-    used: dict[int, tuple[int, str]]
-    """Size and label of what is in use, by address."""
+    used: _Used
 
 
-NOTHING = _Held(0, {})
+NOTHING = _Held(0, _Used())
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
@@ -115,8 +147,8 @@ class _Trace:
         end = max(len(events), 1)
         for piece in begun.values():
             self._add(piece, end)
-        self.step = gcd(self.step, *held.used)
-        for address, (size, label) in held.used.items():
+        self.step = gcd(self.step, held.used.step)
+        for address, size, label in held.used:
             if address not in begun:
                 self._add(self._piece(size, 0, label), end)
         self.reserved = held.reserved - grown + most
@@ -148,7 +180,7 @@ class _Trace:
 def _held(segments: list[Any], report: Report) -> dict[int, _Held]:
     """Return what each device holds."""
     reserved: dict[int, int] = {}
-    used: dict[int, dict[int, tuple[int, str]]] = {}
+    used: dict[int, _Used] = {}
     for i, segment in enumerate(in_time(segments, "reading", "segment")):
         if report.is_full:
             break
@@ -161,12 +193,26 @@ def _held(segments: list[Any], report: Report) -> dict[int, _Held]:
             report.add(Code.OUT_OF_RANGE, (*place, "device"), f"there are at most {MOST_DEVICES} devices")
             continue
         reserved[device] = reserved.get(device, 0) + _number(segment, "total_size", place, report)
-        there = used.setdefault(device, {})
-        for here, address, piece in _blocks(segment, place, report):
-            if address in there:
-                report.add(Code.DUPLICATE_ID, here, f"there is another block at address {address:#x}")
-            there[address] = piece
+        there = used.setdefault(device, _Used())
+        for _, address, piece in _blocks(segment, place, report):
+            there.add(address, *piece)
+    if not report:
+        _check_addresses(segments, used, report)
     return {device: _Held(reserved[device], used[device]) for device in reserved}
+
+
+def _check_addresses(segments: list[Any], used: dict[int, _Used], report: Report) -> None:
+    """Report blocks at the address of another."""
+    twice = {device: each.twice for device, each in used.items()}
+    if not any(twice.values()):
+        return
+    counts = dict.fromkeys(twice, 0)
+    for i, segment in enumerate(in_time(segments, "reading", "segment")):
+        device = segment.get("device", 0)
+        for here, address, _ in _blocks(segment, ("segments", i), report):
+            if counts[device] in twice[device]:
+                report.add(Code.DUPLICATE_ID, here, f"there is another block at address {address:#x}")
+            counts[device] += 1
 
 
 def _blocks(segment: dict[str, Any], place: Place, report: Report) -> Iterator[tuple[Place, int, tuple[int, str]]]:

@@ -49,7 +49,8 @@ def loaded(data: bytes, paths: Sequence[Path] = ()) -> Any:
 def _loaded(data: bytes, paths: Sequence[Path], length: int, place: Place) -> Any:
     """Return the same of a part of a document of this length."""
     lists = [*long_lists(data, paths)] if len(data) > PIECE else []
-    rest = shortened(data, [span for _, span in lists])
+    spans = {span for _, span in lists}
+    rest = shortened(data, spans, emptied=spans)  # they are read when they are gone through
     require_room(rest, length, place, LOADED)
     document = json.loads(rest)
     for path, span in lists:

@@ -17,10 +17,9 @@ DOCS = Path(__file__).parents[3] / "docs" / "other-formats.md"
 LENGTH = 5 * MIB // 4
 FEW = 6
 FEW_BESIDES = 2
-USUAL = 8
+USUAL = 6
 MORE = {
     ("memplan", "colocations"): 10,
-    ("torch-snapshot", "blocks"): 11,
 }
 """The exceptions that docs/other-formats.md names."""
 BESIDES = 4 * MIB

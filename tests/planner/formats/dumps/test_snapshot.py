@@ -161,6 +161,11 @@ def test_blocks_without_an_address_lie_behind_the_one_before() -> None:
         ({"segments": [segment(1, block(2, "idle"))]}, "invalid_value", "/segments/0/blocks/0/state"),
         ({"segments": [{**segment(1, block(2)), "blocks": [block(-2)]}]}, "out_of_range", "/segments/0/blocks/0/size"),
         ({"segments": [segment(1, block(2)), segment(1, block(2))]}, "duplicate_id", "/segments/1/blocks/0"),
+        (
+            {"segments": [segment(1, block(2), block(2)), *[segment(3, block(1), block(1), device=1)] * 2]},
+            "duplicate_id",
+            "/segments/2/blocks/0",
+        ),
         ({"device_traces": [7]}, "wrong_type", "/device_traces/0"),
         ({"device_traces": {}}, "wrong_type", "/device_traces"),
         ({"device_traces": [[{"action": "alloc", "addr": 1}]]}, "missing_field", "/device_traces/0/0/size"),
