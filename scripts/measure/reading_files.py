@@ -171,6 +171,12 @@ def _tflite(count: int) -> bytes:
     return files.model(files.subgraph(tensors, [0], [count], operators))
 
 
+def _without_effect(count: int) -> bytes:
+    """A model whose operators all do the same."""
+    tensors = [files.tensor(name, [4]) for name in ("a", "b")]
+    return files.model(files.subgraph(tensors, [0], [1], [files.operator("RELU", [0], [1])] * count))
+
+
 def _executorch(count: int) -> bytes:
     values = [executorch.value(64) for _ in range(count)]
     return executorch.program(executorch.method(values, [executorch.kernel(i) for i in range(count)], [0], [count - 1]))
@@ -274,6 +280,7 @@ FILES: dict[tuple[str, str], Make] = {
         '{"format":"memplan/1","name":"\U0001f600'.encode(), lambda i: b"aaaaaaaaaa", b'"}', b""
     ),
     **{("onnx", name): make for name, make in ONNX.items()},
+    ("tflite", "operators without effect"): lambda size: _without_effect(size // 64),
     ("minimalloc", "solutions: every row fixes its buffer"): rows(
         b"id,lower,upper,size,offset\n", lambda i: b"b%d,%d,%d,64,%d" % (i, i, i + 2, i % 2 * 64), b"\n", b"\n"
     ),

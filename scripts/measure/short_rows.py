@@ -106,6 +106,11 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         ),
         b"]}",
     ),
+    ("st-edge-ai", "memories without buffers"): rows(
+        b'{"json_schema_version":"2.0","buffers":[],"memory_pools":[',
+        lambda i: b'{"id":%d,"name":"%d","size_bytes":1,"alignment":1}' % (i, i),
+        b"]}",
+    ),
     ("xla-text", "rows at one place"): rows(
         b"BufferAssignment:\nallocation 0: size 64, preallocated-temp:\n",
         lambda i: b" value: <%d b%d @0> (size=64,offset=0): s8[64]{0}" % (i, i),

@@ -21,6 +21,7 @@ from ...facts.intervals import merged
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.gathered import Gathered
+from ...model.numbered import Found
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ...model.varied_columns import kinds_of
 from ..json.pieces import MAX_DIGITS
@@ -39,10 +40,18 @@ KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output", "STAI_FLAG_
 class _Memory(NamedTuple):
     """A memory of the file."""
 
-    pool: Pool
+    name: str
+    size: int | None
+    alignment: int
+    base: int | None
+    rank: int
     parts: tuple[int, ...]
     """The numbers of the memories of which it consists."""
-    place: Place
+
+    @property
+    def pool(self) -> Pool:
+        """Return the pool that it is if it is planned; most memories of a file may be unused."""
+        return Pool(self.name, self.size, self.alignment, self.base, rank=self.rank)
 
 
 class _Weights(NamedTuple):
@@ -57,7 +66,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     """Return the Problem of its activations: each memory that holds some, and the file's places as hints; warnings if memories lie in others."""
     document = source.loaded(("memory_pools",), ("buffers",))
     report = Report()
-    memories = dict(_memories(document, report))
+    memories = _memories(document, report)
     weights: list[_Weights] = []
     found, numbers = Gathered(), array("q")
     for number, buffer in _buffers(document, memories, report, weights):
@@ -69,7 +78,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     named = {home: (home.name,) for home in sorted(homes.values(), key=attrgetter("rank"))}
     for number, buffer in zip(numbers, found.rows(), strict=True):
         home = homes[number]
-        at = (buffer.hint or 0) + _distance(memories[number].pool, home)
+        at = (buffer.hint or 0) + _distance(memories[number], home)
         alignment = gcd(buffer.alignment, (home.base or 0) + at)
         buffers.add(replace(buffer, alignment=alignment, pools=named[home], hint=at))
         own.add(home.name, at, buffer.size)
@@ -86,16 +95,16 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     name = f"ST Edge AI's own plan: {own}"
     used = pools or (Pool("heap_overlay_pool"),)
     problem = Problem(_kept(every), used, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
-    parts = [(memories[number].pool, home) for number, home in homes.items() if memories[number].pool is not home]
+    parts = [(memories[number].pool, home) for number, home in homes.items() if memories[number].pool != home]
     return sound_as_read(problem), tuple(
         f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
         for part, whole in parts
     )
 
 
-def _distance(own: Pool, home: Pool) -> int:
+def _distance(own: _Memory, home: Pool) -> int:
     """Return where a memory begins in the one that it is planned with."""
-    return 0 if own is home else (own.base or 0) - (home.base or 0)
+    return (own.base or 0) - (home.base or 0)
 
 
 def _reserved(
@@ -107,7 +116,7 @@ def _reserved(
         (home, home.base, home.base + home.size) for home in {*homes.values()} if home.base is not None and home.size
     ]
     for number, start, end in weights:
-        own = memories[number].pool
+        own = memories[number]
         home = homes.get(number)
         if home is not None:
             distance = _distance(own, home)
@@ -136,11 +145,12 @@ def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict
     seen = sorted(used)
     looked_at = set(seen)
     for number in seen:  # grows
-        whole, parts, place = memories[number]
-        for part in parts:
+        whole = memories[number]
+        place: Place = ("memory_pools", whole.rank)
+        for part in whole.parts:
             if part not in memories:
                 report.add(Code.UNKNOWN_POOL, (*place, "subpools"), f"there is no memory {part}")
-            elif part == number or not _is_inside(memories[part].pool, whole):
+            elif part == number or not _is_inside(memories[part], whole):
                 report.add(Code.CONTRADICTION, (*place, "subpools"), f"the memory {part} does not lie in this one")
             else:
                 joined.join(number, part)
@@ -160,9 +170,9 @@ def _homes(used: set[int], memories: dict[int, _Memory], report: Report) -> dict
 def _join_overlapping(numbers: set[int], memories: dict[int, _Memory], joined: Classes) -> None:
     """Join memories that have addresses in common, even if the file names none as a part of the other."""
     placed = [
-        (pool.base, pool.base + pool.size, each)
+        (own.base, own.base + own.size, each)
         for each in numbers
-        if (pool := memories[each].pool).base is not None and pool.size
+        if (own := memories[each]).base is not None and own.size
     ]
     end, last = 0, 0
     for start, stop, number in sorted(placed):
@@ -185,7 +195,7 @@ def _around(pools: list[Pool]) -> Pool:
     return Pool(names[:1000], end - base, gcd(*(pool.alignment for pool in pools)), base, rank=pools[0].rank)
 
 
-def _is_inside(part: Pool, whole: Pool) -> bool:
+def _is_inside(part: _Memory, whole: _Memory) -> bool:
     if part.base is None or whole.base is None or part.size is None or whole.size is None:
         return False
     return whole.base <= part.base and part.base + part.size <= whole.base + whole.size
@@ -206,26 +216,27 @@ def _rows(document: Any, name: str, report: Report) -> Iterator[tuple[Place, dic
             report.add(Code.WRONG_TYPE, (name, i), "must be an object")
 
 
-def _memories(document: Any, report: Report) -> Iterator[tuple[int, _Memory]]:
-    taken: set[str] = set()
-    numbers: set[int] = set()
+def _memories(document: Any, report: Report) -> dict[int, _Memory]:
+    """Return the memories by their numbers, in order; their ranks are their places in the list."""
+    taken = Found()
+    found: dict[int, _Memory] = {}
     for rank, (place, row) in enumerate(_rows(document, "memory_pools", report)):
         number = _number(row, "id", place, report)
-        if number in numbers:
+        if number in found:
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another memory {number}")
-        numbers.add(number)
         size = _number(row, "size_bytes", place, report, NOWHERE)
         alignment = _number(row, "alignment", place, report)
         name = _name(row, taken, place, report)
         base = _address(row, place, report)
         if base is not None and "offset_start" in row:
             base += _number(row, "offset_start", place, report)
-        pool = Pool(name, None if size == NOWHERE else size, max(alignment, 1), base, rank=rank)
         parts = row.get("subpools", [])
         if not (isinstance(parts, list) and all(type(each) is int for each in parts)):
             report.add(Code.WRONG_TYPE, (*place, "subpools"), "must be a list of memories' numbers")
             parts = []
-        yield number, _Memory(pool, tuple(parts), place)
+        size_if_known = None if size == NOWHERE else size
+        found[number] = _Memory(name, size_if_known, max(alignment, 1), base, rank, tuple(parts))
+    return found
 
 
 def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
@@ -242,7 +253,7 @@ def _buffers(
     document: Any, memories: dict[int, _Memory], report: Report, weights: list[_Weights]
 ) -> Iterator[tuple[int, Buffer]]:
     """Return the activations that the file places, each with its memory's number; add the weights to the list."""
-    taken: set[str] = set()
+    taken = Found()
     numbers: set[int] = set()
     for place, row in _rows(document, "buffers", report):
         id_ = _number(row, "id", place, report)
@@ -280,7 +291,7 @@ def _buffers(
             yield number, Buffer(name, size, max(alignment, 1), live=((start, end + 1),), hint=offset, kind=kind)
 
 
-def _name(row: dict[str, Any], taken: set[str], place: Place, report: Report) -> str:
+def _name(row: dict[str, Any], taken: Found, place: Place, report: Report) -> str:
     """Return the object's name, unique in its list; otherwise "", with a finding."""
     name = row.get("name")
     if not isinstance(name, str) or not name:
@@ -288,7 +299,7 @@ def _name(row: dict[str, Any], taken: set[str], place: Place, report: Report) ->
         return ""
     if name in taken:
         report.add(Code.DUPLICATE_ID, (*place, "name"), f"there is another {quoted(name)}")
-    taken.add(name)
+    taken.of(name)
     return name
 
 

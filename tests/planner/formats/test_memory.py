@@ -17,9 +17,12 @@ DOCS = Path(__file__).parents[3] / "docs" / "other-formats.md"
 LENGTH = 5 * MIB // 4
 FEW = 6
 FEW_BESIDES = 2
-USUAL = 6
+USUAL = 7
 MORE = {
     ("memplan", "colocations"): 10,
+    ("memplan", "pools of a name alone"): 8,
+    ("usmp", "conflicts"): 8,
+    ("idealloc", "heaps of their own"): 8,
 }
 """The exceptions that docs/other-formats.md names."""
 BESIDES = 4 * MIB
