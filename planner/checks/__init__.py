@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..facts.constants import has_read_only_pools, spell_out_constants
-from ..facts.figures import amounts, fixed_ones, has_the_rules_of_its_neighbour
+from ..facts.figures import amounts, fixed_ones, has_the_rules_of_its_neighbour, of_rules
 from ..model.columns import BufferColumns
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
@@ -87,7 +87,8 @@ def _examine(problem: Problem) -> Report:
     if not has_the_rules_of_its_neighbour(problem):
         check_pairs(problem, names, report)
     look(CHECKING)
-    groups = check_colocations(problem, names, report)
+    # Of a problem that is not sound, nothing is known to others.
+    groups = of_rules(problem, "checked", lambda: check_colocations(problem, names, report))
     if groups is None:
         return report
     look(CHECKING)

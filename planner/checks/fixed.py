@@ -12,6 +12,7 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ..facts.colocation import Congruence
+from ..facts.figures import fixed_ones
 from ..facts.intervals import first_meeting, merged, merged_as_held, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
 from ..model.columns import counted_alignments, restricted
@@ -165,7 +166,7 @@ def _are_all_aligned(problem: Problem, groups: Groups) -> bool:
 def _pin(problem: Problem, names: Names, groups: Groups, report: Report) -> dict[int, Pinned]:
     """Return every buffer whose address is decided; in a group, the first fixed member decides for all."""
     pinned: dict[int, Pinned] = {}
-    for i, buffer in restricted(problem.buffers):
+    for i, buffer in restricted(problem.buffers) if problem.facts.neighbour is None else fixed_ones(problem):
         fixed = buffer.fixed
         if fixed is None or fixed.offset is None:
             continue

@@ -272,7 +272,8 @@ class _Lists:
     def __init__(self, problem: Problem) -> None:
         self._pools = problem.pools
         known = problem.facts.figures
-        some = () if known is not None and known.is_free else restricted(problem.buffers)
+        is_short = problem.facts.neighbour is not None and len(problem.buffers) * len(self._pools) <= MOST_NAMES
+        some = () if is_short or (known is not None and known.is_free) else restricted(problem.buffers)
         self._is_long = sum([len(buffer.pools or ()) for _, buffer in some]) > MOST_NAMES
         self._of_id: dict[int, tuple[str, ...] | int | None] = {}
         self._number: dict[tuple[str, ...], int] = {}

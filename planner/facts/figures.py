@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter, is_
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from ..model.problem import (
     are_plain,
     has_one_peak,
 )
+from .colocation import Group, groups
 from .intervals import merged
 
+Made = TypeVar("Made")
 LIVE = attrgetter("live")
 SAID = attrgetter("pools", "fixed", "max_offset", "data")
 
@@ -111,19 +114,25 @@ def has_the_rules_of_its_neighbour(problem: Problem) -> bool:
 
 def conflicts_in_numbers(problem: Problem, index: Mapping[BufferId, int]) -> Ints:
     """Return the numbers of the buffers of each conflict, as pairs."""
-    facts = problem.facts
-    if facts.conflicts is not None:
-        return facts.conflicts
-    if (
-        facts.neighbour is not None
-        and facts.neighbour.conflicts is not None
-        and has_the_rules_of_its_neighbour(problem)
-    ):
-        found = facts.neighbour.conflicts
-    else:
-        found = _array([index[id_] for pair in problem.constraints.conflicts for id_ in pair]).reshape(-1, 2)
-    if facts.neighbour is not None:
-        facts.conflicts = found
+    pairs = problem.constraints.conflicts
+    return of_rules(problem, "conflicts", lambda: _array([index[id_] for pair in pairs for id_ in pair]).reshape(-1, 2))
+
+
+def tied_groups(problem: Problem, index: Mapping[BufferId, int]) -> tuple[Group, ...]:
+    """Return the groups that colocations tie together, by the buffers' numbers."""
+    colocations = problem.constraints.colocations
+    return of_rules(problem, "groups", lambda: groups(index, colocations)) if colocations else ()
+
+
+def of_rules(problem: Problem, name: str, make: Callable[[], Made]) -> Made:
+    """Return what follows from the constraints and from the buffers' names alone; if those are the neighbour's, as it was there."""
+    facts, neighbour = problem.facts, problem.facts.neighbour
+    if neighbour is None:
+        return make()
+    if name not in facts.of_rules:
+        is_known = name in neighbour.of_rules and has_the_rules_of_its_neighbour(problem)
+        facts.of_rules[name] = neighbour.of_rules[name] if is_known else make()
+    found: Made = facts.of_rules[name]
     return found
 
 

@@ -18,6 +18,7 @@ from ..model.deadline import in_time, tick
 from ..model.pool_columns import any_reserved, by_name, sizes_of
 from ..model.problem import Buffer, BufferId, Colocation, Interval, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
+from .figures import tied_groups
 from .intervals import merged
 from .partners import Partners
 
@@ -88,7 +89,7 @@ class Places:
         self._lists: dict[tuple[str, ...], int] = {}
         self._group: dict[int, Group] = {}
         self._low: dict[int, int] = {}
-        for group in groups(self.index, problem.constraints.colocations):
+        for group in tied_groups(problem, self.index):
             tick(LOOKING)
             self._group.update(dict.fromkeys(group.members, group))
             self._low.update(zip(group.members, group.offsets, strict=True))

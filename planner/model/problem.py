@@ -260,8 +260,11 @@ class Neighbour:
     """Its constraints, if nobody can change them, and their text in the digest."""
     columns: Mapping[Hashable, Column] = field(default_factory=dict)
     """Whatever else is known of each buffer: see planner.facts.figures.carried."""
-    conflicts: Ints | None = None
-    """Its conflicts, by the buffers' numbers."""
+    of_rules: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of its constraints by the buffers' numbers: see planner.facts.figures.of_rules."""
+
+
+KEPT_FACTS = ("neighbour", "rows", "columns", "figures", "has_old_rules", "of_rules", "is_sound_but_for_objective")
 
 
 @dataclass(slots=True)
@@ -285,27 +288,21 @@ class Facts:
     """Whatever else is known of each buffer, if there is a neighbour."""
     has_old_rules: bool | None = None
     """True if the constraints are those of the neighbour, between buffers of the same names; None: not known yet."""
-    conflicts: Ints | None = None
-    """The conflicts, by the buffers' numbers, if there is a neighbour and they are known."""
+    of_rules: dict[str, Any] = field(default_factory=dict)
+    """What is known of the constraints by the buffers' numbers, if there is a neighbour."""
     written: tuple[str, ...] = ()
     """Each buffer's text in the digest, if there is a neighbour."""
     rules: str = ""
     """The text of the constraints there, if there is a neighbour."""
     figures: Figures | None = None
+    places: Any = None
+    """Where its buffers may be, if there is a neighbour: see planner.verifying.arguments.height.places_of."""
     costs: list[tuple[int, Sequence[int]]] | None = None
     """What uses of each used buffer cost in each pool, if there is a neighbour."""
 
     def take_over(self, others: Facts) -> None:
         """Know of the buffers what is known of another problem's, which are the same."""
-        for name in (
-            "neighbour",
-            "rows",
-            "columns",
-            "figures",
-            "has_old_rules",
-            "conflicts",
-            "is_sound_but_for_objective",
-        ):
+        for name in KEPT_FACTS:
             setattr(self, name, getattr(others, name))
 
 

@@ -16,11 +16,9 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
-from ..facts.colocation import groups
-from ..facts.figures import amounts, conflicts_in_numbers, homes, said
+from ..facts.figures import amounts, conflicts_in_numbers, homes, said, tied_groups
 from ..facts.intervals import merged
 from ..facts.partners import Partners
-from ..facts.possible_places import Places
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
 from ..model.columns import BufferColumns, ids, restricted
 from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of
@@ -38,7 +36,7 @@ from ..model.problem import (
     has_only_peaks,
     is_of_peaks,
 )
-from .arguments.height import least_height
+from .arguments.height import least_height, places_of
 from .objective import costs_of_choice, has_choice, price_of_peaks
 from .placements import is_where_it_may_be
 
@@ -79,7 +77,7 @@ def is_plainly_right(problem: Problem, plan: Plan, digest: str) -> bool:
     if colocations:
         if not _are_tied(index, colocations, low, pool):
             return False
-        group = _groups(index, colocations)
+        group = _groups(problem, index)
         used = _without_views(pieces, group)
     if not (len(owner) or conflicts) or not all(
         all_apart(each) for each in _by_pool(used, pool[used.owner], len(peaks))
@@ -161,10 +159,10 @@ def _are_tied(index: Mapping[BufferId, int], colocations: Sequence[Colocation], 
     return bool((pool[one] == pool[other]).all() and (low[one] == low[other] + distance).all())
 
 
-def _groups(index: Mapping[BufferId, int], colocations: Sequence[Colocation]) -> Integers:
+def _groups(problem: Problem, index: Mapping[BufferId, int]) -> Integers:
     """Return the first buffer of each buffer's group."""
     first = np.arange(len(index))
-    for group in groups(index, colocations):
+    for group in tied_groups(problem, index):
         first[list(group.members)] = group.members[0]
     return first
 
@@ -322,7 +320,7 @@ def _cannot_end_lower(
         return True
     if not pool.reserved and (known.is_free or not any(problem.buffers[i].fixed for i in live)):
         return False
-    return value <= least_height(Places(problem), pool.name, rows)
+    return value <= least_height(places_of(problem), pool.name, rows)
 
 
 def _ends_there(buffer: Buffer, pool: Pool, certificate: PlanCertificate) -> bool:

@@ -159,7 +159,7 @@ class Session:
                     facts.figures,
                     rules,
                     facts.columns,
-                    facts.conflicts,
+                    facts.of_rules,
                 )
                 self._plan = known
             self._keep(same, known, (problem.buffers,))

@@ -12,6 +12,7 @@ from solvers.model.objective import peaks as peaks_of
 from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
+from ...facts.figures import amounts
 from ...model.columns import BufferColumns
 from ...model.columns import ids as ids_of
 from ...model.deadline import in_time
@@ -144,7 +145,9 @@ def _total_bound(problem: Problem, outcome: Outcome, pools: tuple[PoolUse, ...])
 def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
     """Return what users should know about the run; if a heuristic gave up, the buffer for which it found no place."""
     notes = outcome.notes
-    plain = isinstance(problem.buffers, BufferColumns)
+    plain = isinstance(problem.buffers, BufferColumns) or (
+        problem.facts.neighbour is not None and amounts(problem).is_free
+    )
     if not plain and len({buffer.device for buffer in problem.buffers} - {None}) > 1:
         notes = (
             *notes,

@@ -14,9 +14,9 @@ from solvers.geometry.presolve import ranked
 from solvers.model.conflicts import distinct
 from solvers.model.instance import Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
-from ...facts.colocation import groups
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
+from ...facts.figures import amounts, tied_groups
 from ...facts.intervals import merged
 from ...model.columns import BufferColumns, hints, ids, restricted, sizes
 from ...model.deadline import PREPARING, in_time, look
@@ -118,12 +118,14 @@ class _Lowering:
         self.problem = problem
         self.buffers = problem.buffers
         self.pools = problem.pools
-        self.special = [*restricted(self.buffers)]
+        self.known = amounts(problem) if problem.facts.neighbour is not None else None
+        """The same in arrays, if much of them is known of a similar problem."""
+        self.special = [] if self.known is not None and self.known.is_free else [*restricted(self.buffers)]
         """Buffers that may not be just anywhere: usually few."""
         self.index: dict[BufferId, int] = {}
         self.pool_index = {pool.name: p for p, pool in enumerate(self.pools)}
         count = len(self.buffers)
-        self.size = np.array(sizes(self.buffers), dtype=np.int64)
+        self.size = np.array(sizes(self.buffers), dtype=np.int64) if self.known is None else self.known.size
         self.part_low = np.zeros(count, dtype=np.int64)
         self.part_block = np.arange(count, dtype=np.int64)
         self.blocks = count
@@ -235,7 +237,7 @@ class _Lowering:
 
     def _group(self) -> Blocks:
         """Join colocated buffers to blocks, numbered in the order of their first members."""
-        found = groups(self.index, self.problem.constraints.colocations) if self.index else ()
+        found = tied_groups(self.problem, self.index) if self.index else ()
         if found:
             root = np.arange(len(self.buffers), dtype=np.int64)
             for group in found:
@@ -277,6 +279,10 @@ class _Lowering:
             columns = self.buffers
             there = np.flatnonzero((columns.size > 0) & (columns.end > columns.start))
             return _Rects(there, *ranked(columns.start[there], columns.end[there]))
+        if self.known is not None:
+            known = self.known
+            there = (known.size[known.owner] > 0).nonzero()[0]
+            return _Rects(known.owner[there], *ranked(known.start[there], known.end[there]))
         parts: list[int] = []
         starts: list[int] = []
         ends: list[int] = []

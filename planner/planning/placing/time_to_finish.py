@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...facts.figures import amounts
 from ...facts.variants import count_of_alternatives, most_buffers
 from ...model.columns import BufferColumns
 from ...model.pool_columns import any_reserved
@@ -106,7 +107,9 @@ def _counts(problem: Problem) -> dict[str, int]:
         "places before": len(was or ()),
         "alternatives": 0 if variants is None else count_of_alternatives(variants),
     }
-    if not isinstance(problem.buffers, BufferColumns):  # those have one lifetime each, and list no pools
+    if problem.facts.neighbour is not None and (known := amounts(problem)).is_free:
+        counts["buffers as objects"], counts["lifetimes of objects"] = len(problem.buffers), len(known.owner)
+    elif not isinstance(problem.buffers, BufferColumns):  # those have one lifetime each, and list no pools
         counts["buffers as objects"] = len(problem.buffers)
         counts["lifetimes of objects"] = sum(len(buffer.live or ()) for buffer in problem.buffers)
         lists = {id(buffer.pools): len(buffer.pools) for buffer in problem.buffers if buffer.pools is not None}

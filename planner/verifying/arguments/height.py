@@ -14,7 +14,7 @@ from ...facts.intervals import merged
 from ...facts.possible_places import Places, Spot
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time
-from ...model.problem import Interval
+from ...model.problem import Interval, Problem
 
 MOST_STEPS = 1 << 25
 """The most steps, lengths times sums in all free ranges; beyond, all multiples of the common divisor count as sums."""
@@ -32,6 +32,16 @@ class _Slab(NamedTuple):
     """It begins here or a multiple of modulus higher."""
     rule: int
     """The modulus if nothing were fixed."""
+
+
+def places_of(problem: Problem) -> Places:
+    """Return the places of the problem's buffers: the same ones each time if nobody can change the problem."""
+    if problem.facts.neighbour is None:
+        return Places(problem)
+    if problem.facts.places is None:
+        problem.facts.places = Places(problem)
+    found: Places = problem.facts.places
+    return found
 
 
 def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -205,14 +205,18 @@ class _States:
 
 def _undominated(states: _States) -> _States:
     """Those that are not worse than one of the cheapest with the same code: dearer, with no lower peak."""
+    if len(states.code) == 1:
+        return states
     here = states.only(np.lexsort((states.peak.sum(axis=0), states.cost, states.code)))
     for number in range(LEADERS):
         is_first = np.ones(len(here.code), dtype=bool)
         is_first[1:] = here.code[1:] != here.code[:-1]
-        first = np.flatnonzero(is_first)
-        size = np.diff(first, append=len(is_first))
+        first = is_first.nonzero()[0]
+        if len(first) == len(is_first):
+            break
+        size = np.concatenate([first[1:], [len(is_first)]]) - first
         leader = np.repeat(first + np.minimum(number, size - 1), size)
-        is_better = np.any(here.peak < here.peak[:, leader], axis=0) | (np.arange(len(leader)) <= leader)
+        is_better = (here.peak < here.peak[:, leader]).any(axis=0) | (np.arange(len(leader)) <= leader)
         if is_better.all():
             break
         here = here.only(is_better)
@@ -271,22 +275,20 @@ class _Way:
     def _come(self, block: int) -> None:
         """Go on with each choice in every pool that the block may use and that has room for it. Raises TooMany."""
         here, asked = self.states, self.asked
-        size, found, pools = int(asked.size[block]), list[_States](), list[Ints]()
-        for p in self.homes[block]:
-            room = asked.room[p]
-            part = replace(here) if room is None else here.only(here.load[p] <= room - size)
-            part.load = part.load.copy()
-            part.load[p] += size
-            part.code = part.code | (p << self.shift[block])
-            part.cost = part.cost + asked.cost[block, p]
-            part.own = part.own + asked.cost[block, p]
-            found.append(part)
-            pools.append(np.full(len(part.code), p, dtype=np.int64))
-        columns = ([getattr(part, name) for part in found] for name in _States.__slots__)
-        self.states = _States(*(np.concatenate(column, axis=-1) for column in columns))
-        self.rows.append((block, self.states.row, np.concatenate(pools)))
-        self.states.row = np.arange(len(self.states.row))
-        self.looked_at += len(self.states.row)
+        size, homes, every = int(asked.size[block]), self.homes[block], np.arange(len(here.code))
+        room = ((p, asked.room[p]) for p in homes)
+        fitting = [every if most is None else (here.load[p] <= most - size).nonzero()[0] for p, most in room]
+        pool = np.repeat(np.array(homes, dtype=np.int64), [len(some) for some in fitting])
+        found = here.only(np.concatenate(fitting))
+        number, cost = np.arange(len(pool)), asked.cost[block, pool]
+        found.load[pool, number] += size
+        found.code |= pool << self.shift[block]
+        found.cost += cost
+        found.own += cost
+        self.rows.append((block, found.row, pool))
+        found.row = number
+        self.states = found
+        self.looked_at += len(pool)
         if self.looked_at > MOST_STATES:
             raise TooMany
 

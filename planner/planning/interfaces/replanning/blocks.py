@@ -14,8 +14,7 @@ from solvers.geometry.presolve import ranked
 from solvers.kernels.columns import Columns
 from solvers.model.instance import ADDRESS_LIMIT, LINEAR_TERMS, Bools, Ints
 
-from ....facts.colocation import groups
-from ....facts.figures import amounts, conflicts_in_numbers, homes, said
+from ....facts.figures import amounts, conflicts_in_numbers, homes, said, tied_groups
 from ....facts.intervals import merged
 from ....model.plan import Placement
 from ....model.problem import Buffer, BufferId, Figures, Pair, Pool, Problem
@@ -126,7 +125,7 @@ class Blocks:
         index = {}
         if constraints.conflicts or constraints.exclusions or constraints.colocations:
             index = self.index
-        self.groups = groups(index, constraints.colocations)
+        self.groups = tied_groups(problem, index)
         self.height = self.known.size
         if self.groups:
             self._join_groups()

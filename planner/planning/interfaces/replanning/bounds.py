@@ -12,7 +12,7 @@ from solvers.model.outcome import Proof
 
 from ....facts.possible_places import Places
 from ....model.plan import PlanCertificate
-from ....verifying.arguments.height import least_height
+from ....verifying.arguments.height import least_height, places_of
 from .blocks import Blocks, InPool
 
 
@@ -21,7 +21,6 @@ class Bounds:
 
     def __init__(self, blocks: Blocks, before: Sequence[PlanCertificate]) -> None:
         self._blocks, self._before = blocks, before
-        self._places: Places | None = None
         self._sections: list[int] = []
         """The sections of the last pool in which more may be provable than the live bytes."""
 
@@ -147,9 +146,7 @@ class Bounds:
         return np.array(sorted(kept), dtype=np.int64)
 
     def _known_places(self) -> Places:
-        if self._places is None:
-            self._places = Places(self._blocks.problem)
-        return self._places
+        return places_of(self._blocks.problem)
 
     def _busiest(self, here: InPool, size: Ints) -> int | None:
         """Return the section with the most live bytes; None if nothing is live."""
