@@ -207,20 +207,21 @@ def _undominated(states: _States) -> _States:
     """Those that are not worse than one of the cheapest with the same code: dearer, with no lower peak."""
     if len(states.code) == 1:
         return states
-    here = states.only(np.lexsort((states.peak.sum(axis=0), states.cost, states.code)))
+    order = np.lexsort((states.peak.sum(axis=0), states.cost, states.code))
+    code, peak = states.code[order], states.peak[:, order]
     for number in range(LEADERS):
-        is_first = np.ones(len(here.code), dtype=bool)
-        is_first[1:] = here.code[1:] != here.code[:-1]
+        is_first = np.ones(len(code), dtype=bool)
+        is_first[1:] = code[1:] != code[:-1]
         first = is_first.nonzero()[0]
         if len(first) == len(is_first):
             break
         size = np.concatenate([first[1:], [len(is_first)]]) - first
         leader = np.repeat(first + np.minimum(number, size - 1), size)
-        is_better = (here.peak < here.peak[:, leader]).any(axis=0) | (np.arange(len(leader)) <= leader)
+        is_better = (peak < peak[:, leader]).any(axis=0) | (np.arange(len(leader)) <= leader)
         if is_better.all():
             break
-        here = here.only(is_better)
-    return here
+        order, code, peak = order[is_better], code[is_better], peak[:, is_better]
+    return states.only(order)
 
 
 class _Way:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from planner import Plan, Problem, plan, verify
+from planner import Buffer, Plan, Pool, Problem, plan, verify
 from planner.facts.figures import amounts, rows_of
 from planner.model.problem import Neighbour
 from planner.verifying import objective
@@ -61,7 +61,7 @@ def test_what_uses_cost_is_asked_again_only_for_buffers_that_changed(monkeypatch
     asked: list[object] = []
     usual = objective.cost_of_use
 
-    def counted(buffer: objective.Buffer, pool: objective.Pool) -> int:
+    def counted(buffer: Buffer, pool: Pool) -> int:
         asked.append(buffer.id)
         return usual(buffer, pool)
 

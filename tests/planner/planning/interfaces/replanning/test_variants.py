@@ -32,7 +32,7 @@ PREFER = (None, Preference.SPEED, Preference.SIZE, Preference.BALANCED)
 
 def begun(chance: random.Random) -> Problem:
     """Return a problem with one or two memories, fixed places, greatest offsets, conflicts and views."""
-    pools = (Pool("fast", 1 << 12, reserved=chance.choice(((), ((64, 96),)))), Pool("slow", rank=1, cost=1))
+    pools: tuple[Pool, ...] = (Pool("fast", 1 << 12, reserved=chance.choice(((), ((64, 96),)))), Pool("slow", rank=1))
     pools = chance.choice((pools, pools[1:]))
     buffers = []
     for i in range(10):
