@@ -28,10 +28,10 @@ def kernel() -> Kernels:
     return native()
 
 
-def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1) -> Instance:
-    """An instance cut from a box by straight cuts without waste, with some of the pieces dropped."""
+def packing(count: int, seed: int, dropped: int = 0, alignment: int = 1, steps: int | None = None) -> Instance:
+    """An instance cut from a box of so many steps by straight cuts without waste, with some of the pieces dropped."""
     rng = random.Random(seed)
-    pieces = [(0, 8 * count, 0, 1 << 20)]
+    pieces = [(0, 8 * count if steps is None else steps, 0, 1 << 20)]
     while len(pieces) < count:
         start, end, low, high = pieces.pop(rng.randrange(len(pieces)))
         if rng.random() < 0.5 and end - start > 1:
@@ -92,6 +92,10 @@ def test_the_kernel_decides_as_the_reference_on_packings(
         assert compare(kernel, packing(buffers, seed, dropped, alignment), seed, 1_500) > 0
 
 
+def test_the_kernel_decides_as_the_reference_where_many_blocks_live_for_one_step(kernel: Kernels) -> None:
+    assert sum(compare(kernel, packing(150, seed, steps=12), seed, 1_500) > 0 for seed in range(4)) >= 3
+
+
 def test_the_kernel_decides_as_the_reference_where_it_goes_on_to_lower_heights(kernel: Kernels) -> None:
     for seed in range(4):
         assert compare(kernel, shrunk(120, seed), seed, 10_000) > 0
@@ -141,6 +145,19 @@ def test_thousands_of_blocks_are_glued_by_their_sizes() -> None:
         task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound,))
         proven += Gluing().solve(instance, task, Silent()).value == (bound,)
     assert proven
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_blocks_that_live_for_one_step_fill_what_is_left_between_others() -> None:
+    """Dozens begin and end together: some of them are as high as a piece beside them, and only these go with it."""
+    for seed in (5, 6):
+        instance = packing(5_000, seed)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound_of(instance),))
+        outcome = Gluing().solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        assert outcome.stop is StopReason.PROVED
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")

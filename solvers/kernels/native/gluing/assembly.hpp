@@ -15,6 +15,11 @@ namespace memplan {
 // The same numbers stand in solvers/kernels/python/gluing.
 inline constexpr std::int64_t kLooksAJoint = 20;
 inline constexpr std::int64_t kLooksAPayment = 10;
+inline constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // log2 of cost factors: triangular, with these half widths (factors e^y, deviations of y 0.3, 1, 3)
+inline constexpr Coord kMostRivals = 64;
+inline constexpr Coord kMostSurety = 20 * kOne;     // most by which a chain of equal heights is cheaper, as a logarithm
+inline constexpr std::uint64_t kPathBits = 9;       // paths that are taken apart are up to 2^1 .. 2^9 joints long,
+inline constexpr std::uint64_t kMostOthers = 4;     // in so many pieces beside the first
 
 struct Change {
     Node node;

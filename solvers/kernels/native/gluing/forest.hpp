@@ -29,6 +29,7 @@ public:
     void reset(std::size_t sections, std::vector<Piece> leaves) {
         pieces_ = std::move(leaves), unused_.clear(), loose_.clear();
         begins_.assign(sections + 1, kNoNode), ends_.assign(sections + 1, kNoNode);
+        begin_counts_.assign(sections + 1, 0), end_counts_.assign(sections + 1, 0);
         begin_marks_.assign(sections / 64 + 1, 0), end_marks_.assign(sections / 64 + 1, 0);
         for (Node leaf = static_cast<Node>(pieces_.size()); leaf-- > 0;) loosen(leaf);
     }
@@ -38,6 +39,9 @@ public:
     const std::vector<Node>& loose() const { return loose_; }
     Node beginning_at(std::int32_t time) const { return begins_[static_cast<std::size_t>(time)]; }
     Node ending_at(std::int32_t time) const { return ends_[static_cast<std::size_t>(time)]; }
+    // How many loose pieces begin or end at this time.
+    std::int32_t count_beginning(std::int32_t time) const { return begin_counts_[static_cast<std::size_t>(time)]; }
+    std::int32_t count_ending(std::int32_t time) const { return end_counts_[static_cast<std::size_t>(time)]; }
 
     Node join(const Piece& made) {
         Node node;
@@ -79,6 +83,7 @@ private:
         Piece& piece = at(node);
         piece.loose = true, piece.place = static_cast<std::int32_t>(loose_.size());
         loose_.push_back(node);
+        ++begin_counts_[static_cast<std::size_t>(piece.begin)], ++end_counts_[static_cast<std::size_t>(piece.end)];
         Node& begin = begins_[static_cast<std::size_t>(piece.begin)];
         piece.last_begin = kNoNode, piece.next_begin = begin;
         if (begin != kNoNode) at(begin).last_begin = node;
@@ -94,6 +99,7 @@ private:
     void bind(Node node) {
         Piece& piece = at(node);
         piece.loose = false;
+        --begin_counts_[static_cast<std::size_t>(piece.begin)], --end_counts_[static_cast<std::size_t>(piece.end)];
         const Node moved = loose_.back();
         loose_.pop_back();
         if (moved != node) loose_[static_cast<std::size_t>(piece.place)] = moved, at(moved).place = piece.place;
@@ -138,6 +144,7 @@ private:
     std::vector<Piece> pieces_;
     std::vector<Node> unused_, loose_;
     std::vector<Node> begins_, ends_;  // by time: the first loose piece that begins or ends there
+    std::vector<std::int32_t> begin_counts_, end_counts_;  // by time
     Marks begin_marks_, end_marks_;    // the times with a loose piece
 };
 

@@ -8,6 +8,7 @@
 
 #include "gluing/assembly.hpp"
 #include "gluing/boxes.hpp"
+#include "gluing/exact.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {
@@ -19,21 +20,17 @@ constexpr Coord kTrifle = Coord{1} << 20;        // cost of a joint that wastes 
 constexpr std::size_t kCandidates = 8;           // most joints kept for a piece
 constexpr int kNear = 4;                         // number of times before and after at which neighbours are looked for,
 constexpr int kMostAtOnce = 12;                  // and of neighbours at each
-constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // log2 of cost factors: triangular, with these half widths (factors e^y, deviations of y 0.3, 1, 3)
 constexpr Coord kWasteWeighs = 4;                // weight of wasting all slack, in pieces
 constexpr Coord kTemperature = 9'000;            // 0.2 divided by the natural logarithm of 2
-constexpr std::uint64_t kPathBits = 9;           // paths are up to 2^1 .. 2^9 joints long
-constexpr std::uint64_t kMostOthers = 4;
 constexpr Coord kFirstGap = 60;                  // the first gap is this part of the live sum
 constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
 constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
+constexpr std::int64_t kPartForExact = 2;        // where no room is unused, exact joints get this part of the work first
 constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
 constexpr std::size_t kMostLeft = 30;            // if at most this many pieces are left, they are piled up;
-constexpr Coord kMostRivals = 64;
-constexpr Coord kMostSurety = 20 * kOne;         // most by which a chain of equal heights is cheaper, as a logarithm
 constexpr std::size_t kMostBoxes = 100;          // with at most this many, the exact search is asked,
 constexpr std::int64_t kBoxesWork = 20'000;      // with this many microseconds of work
 constexpr std::int64_t kShort = 2;               // going on from a success begins with this multiple of the work of the first gluing,
@@ -62,16 +59,17 @@ public:
     // Tries height after height: closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
     Improvement run() {
         if (live_.empty()) return std::move(result_);
+        const bool is_whole = std::all_of(live_.begin(), live_.end(), [&](Coord live) { return live == least_; });
+        if (is_whole && glue_exactly(options_.work / kPartForExact)) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
         Coord gap = first_gap();
         int failed = 0;
         bool is_better = true;
         while (result_.peak > options_.enough && !is_over()) {
-            if (is_better) {
+            if (is_better && !is_whole) {
                 // Blocks cut from a whole without waste go together with no slack sooner than with a little.
                 glue_once(least_);
                 if (improve(result_.work + std::min(patience, kNoSlack * once_))) break;  // nothing is lower
-                is_better = false;
             }
             gap = std::min(gap, most_gap() / 2);
             const Coord known = result_.peak;
@@ -96,6 +94,16 @@ private:
     // The distance of the best peak from the least possible one.
     Coord most_gap() const { return (result_.peak + unit_ - 1) / unit_ - least_; }
     Coord first_gap() const { return std::min(least_ / kFirstGap, most_gap() / 2); }
+
+    // Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them.
+    bool glue_exactly(std::int64_t until) {
+        ExactGluing exact(live_.size(), blocks_.pieces(), random_, result_.work, [this] { return is_over(); });
+        for (Coord noise = 0; !is_over() && result_.work < until; noise = kNoises[0]) {
+            exact.glue_all(noise, until);
+            if (fits(exact.forest(), least_)) return result_.peak <= options_.enough;
+        }
+        return false;
+    }
 
     // Glues all blocks below a height, from the start again where it gets stuck. True if one piece is left.
     bool attempt(Coord height, std::int64_t until) {
@@ -145,7 +153,7 @@ private:
             look_around(node);
         }
         glue();
-        if (!fits()) improve(until);
+        if (!fits(glued_.forest(), glued_.height())) improve(until);
     }
 
     // Takes apart and glues again until one piece is left, or it gets stuck. True if the blocks have a place below the height.
@@ -168,25 +176,26 @@ private:
             }
             log_.clear();
         }
-        if (fits()) return true;
+        if (fits(glued_.forest(), glued_.height())) return true;
         if (glued_.loose() <= kMostLeft) {
             const std::vector<Node> boxes = by_area(glued_.forest(), glued_.slack());
-            settle(boxes, piled(glued_.forest(), boxes, [this](std::uint64_t most) { return below(most); }, result_.work));
+            settle(glued_.forest(), boxes, piled(glued_.forest(), boxes, [this](std::uint64_t most) { return below(most); }, result_.work));
         }
         return glued_.loose() == 1;
     }
 
-    // Asks the exact search for places of the pieces that are left.
-    bool fits() {
+    // Asks the exact search for places of the pieces that are left, if there are several.
+    bool fits(const Forest& forest, Coord height) {
         const std::int64_t left = (options_.work - result_.work) / kGluingLooksPerMicrosecond;
-        if (glued_.loose() < 2 || glued_.loose() > kMostBoxes || left <= 0) return false;
+        if (forest.loose().size() == 1) return settle(forest, forest.loose(), {0}), true;
+        if (forest.loose().size() > kMostBoxes || left <= 0) return false;
         std::int64_t done = 0;
-        const auto bases = placed_below(glued_.height(), glued_.forest(), random_.next(), std::min(left, kBoxesWork), done, [this] {
+        const auto bases = placed_below(height, forest, random_.next(), std::min(left, kBoxesWork), done, [this] {
             tick();
             return stopped_;
         });
         result_.work += done * kGluingLooksPerMicrosecond;
-        if (bases) settle(glued_.forest().loose(), *bases);
+        if (bases) settle(forest, forest.loose(), *bases);
         return bases.has_value();
     }
 
@@ -263,9 +272,8 @@ private:
 
     // The number of pairs that could be chained there.
     Coord rivals(const Piece& a, const Piece& b) {
-        Coord ends = 0, begins = 0;
-        for (Node n = glued_.forest().ending_at(a.end); n != kNoNode && ends < kMostRivals; n = glued_.forest()[n].next_end) ++ends;
-        for (Node n = glued_.forest().beginning_at(b.begin); n != kNoNode && begins < kMostRivals; n = glued_.forest()[n].next_begin) ++begins;
+        const Coord ends = std::min<Coord>(glued_.forest().count_ending(a.end), kMostRivals);
+        const Coord begins = std::min<Coord>(glued_.forest().count_beginning(b.begin), kMostRivals);
         result_.work += ends + begins;
         return ends * begins;
     }
@@ -342,8 +350,8 @@ private:
     }
 
     // Takes the placement of the pieces at these bases if it is better.
-    void settle(const std::vector<Node>& boxes, const std::vector<Coord>& bases) {
-        auto offsets = blocks_.settle(glued_.forest(), boxes, bases, result_.work);
+    void settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& bases) {
+        auto offsets = blocks_.settle(forest, boxes, bases, result_.work);
         if (!offsets) return;
         const Coord peak = blocks_.peak_of(*offsets);
         if (peak >= result_.peak) return;

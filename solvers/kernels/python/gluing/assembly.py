@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from .forest import Forest, Piece
 from .leaves import LeafBlocks
-from .slack import Slack
+from .slack import ONE, Slack
 
 # The same numbers stand in kernels/native/gluing.
 LOOKS_A_JOINT = 20
 LOOKS_A_PAYMENT = 10
+NOISES = (69_400, 231_300, 693_900)
+MOST_RIVALS = 64
+MOST_SURETY = 20 * ONE
+PATH_BITS = 9
+MOST_OTHERS = 4
 
 
 class Assembly:

@@ -19,8 +19,18 @@ from ...columns import Columns
 from ...interface import Report
 from ..beam import is_plain
 from ..input import check_start, demand, instance_of
-from .assembly import LOOKS_A_JOINT, LOOKS_A_PAYMENT, Assembly
+from .assembly import (
+    LOOKS_A_JOINT,
+    LOOKS_A_PAYMENT,
+    MOST_OTHERS,
+    MOST_RIVALS,
+    MOST_SURETY,
+    NOISES,
+    PATH_BITS,
+    Assembly,
+)
 from .boxes import placed_below
+from .exact import ExactGluing
 from .forest import Forest, Piece
 from .leaves import LeafBlocks, by_area, piled
 from .slack import ONE, Slack, log2
@@ -30,25 +40,21 @@ TRIFLE = 1 << 20
 CANDIDATES = 8
 NEAR = 4
 MOST_AT_ONCE = 12
-NOISES = (69_400, 231_300, 693_900)
 WASTE_WEIGHS = 4
 TEMPERATURE = 9_000
-PATH_BITS = 9
-MOST_OTHERS = 4
 FIRST_GAP = 60
 WIDER = 3
 PART_OF_WORK = 4
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
 STUCK = 30
+PART_FOR_EXACT = 2
 NO_SLACK = 4
 MOST_LEFT = 30
 MOST_BOXES = 100
 BOXES_WORK = 20_000
 SHORT = 2
 STEPS = 4
-MOST_RIVALS = 64
-MOST_SURETY = 20 * ONE
 LOOKS_PER_MICROSECOND = 350
 
 
@@ -104,10 +110,13 @@ class _Gluing:
     def run(self) -> None:
         if not self.blocks.live:
             return
+        is_whole = all(live == self.least for live in self.blocks.live)
+        if is_whole and self._glue_exactly(self.limit // PART_FOR_EXACT):
+            return
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
-            if is_better:
+            if is_better and not is_whole:
                 self._glue_once(self.least)
                 if self._improve(self.slack.work + min(patience, NO_SLACK * self.once)):
                     break
@@ -124,6 +133,17 @@ class _Gluing:
                 if failed == MOST_FAILURES:
                     break
                 gap, patience = self._first_gap(), 2 * patience
+
+    def _glue_exactly(self, until: int) -> bool:
+        """Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them."""
+        exact = ExactGluing(len(self.blocks.live), self.blocks.pieces, self.random, self.slack, self._is_over)
+        noise = 0
+        while not self._is_over() and self.slack.work < until:
+            exact.glue_all(noise, until)
+            if self._fits(exact.forest, self.least):
+                return self.peak <= self.enough
+            noise = NOISES[0]
+        return False
 
     def _attempt(self, height: int, until: int) -> bool:
         self.noise = 0
@@ -174,7 +194,7 @@ class _Gluing:
                 return
             self._look_around(node)
         self._glue()
-        if not self._fits():
+        if not self._fits(self.forest, self.glued.height):
             self._improve(until)
 
     def _improve(self, until: int) -> bool:
@@ -197,24 +217,27 @@ class _Gluing:
             else:
                 self.glued.undo(self.log)
             self.log.clear()
-        if self._fits():
+        if self._fits(self.forest, self.glued.height):
             return True
         if len(self.glued.loose) <= MOST_LEFT:
             boxes = by_area(self.forest, self.slack)
-            self._settle(boxes, piled(self.forest, self.slack, boxes, self._below))
+            self._settle(self.forest, boxes, piled(self.forest, self.slack, boxes, self._below))
         return len(self.glued.loose) == 1
 
-    def _fits(self) -> bool:
-        """Asks the exact search for places of the pieces that are left."""
+    def _fits(self, forest: Forest, height: int) -> bool:
+        """Asks the exact search for places of the pieces that are left, if there are several."""
+        if len(forest.loose) == 1:
+            self._settle(forest, forest.loose, [0])
+            return True
         left = (self.limit - self.slack.work) // LOOKS_PER_MICROSECOND
-        if len(self.glued.loose) < 2 or len(self.glued.loose) > MOST_BOXES or left <= 0:
+        if len(forest.loose) > MOST_BOXES or left <= 0:
             return False
         seed = self.random.next()
-        bases, work = placed_below(self.glued.height, self.forest, seed, min(left, BOXES_WORK), self._stops)
+        bases, work = placed_below(height, forest, seed, min(left, BOXES_WORK), self._stops)
         self.slack.work += work * LOOKS_PER_MICROSECOND
         if bases is None:
             return False
-        self._settle(self.forest.loose, bases)
+        self._settle(forest, forest.loose, bases)
         return True
 
     def _forget(self) -> None:
@@ -350,9 +373,9 @@ class _Gluing:
             self.log.append((node, True))
             self._look_around(node)
 
-    def _settle(self, boxes: list[int], bases: list[int]) -> None:
+    def _settle(self, forest: Forest, boxes: list[int], bases: list[int]) -> None:
         """Takes the placement of the pieces at these bases if it is better."""
-        offsets = self.blocks.settle(self.forest, self.slack, boxes, bases)
+        offsets = self.blocks.settle(forest, self.slack, boxes, bases)
         if offsets is None:
             return
         peak = self.blocks.peak_of(offsets)
