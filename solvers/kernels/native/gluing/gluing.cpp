@@ -26,9 +26,10 @@ constexpr Coord kFirstGap = 60;                  // the first gap is this part o
 constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
 constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
+constexpr std::int64_t kPartsForExact = 3;       // and so many such parts for exact joints where no room is unused,
+constexpr std::size_t kFewLeft = 8;              // unless more than this part of all blocks is left: they were not cut straight
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
-constexpr std::int64_t kPartForExact = 2;        // where no room is unused, exact joints get this part of the work first
 constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
 constexpr std::size_t kMostLeft = 30;            // if at most this many pieces are left, they are piled up;
 constexpr std::size_t kMostBoxes = 100;          // with at most this many, the exact search is asked,
@@ -58,15 +59,13 @@ public:
 
     // Tries height after height: closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
     Improvement run() {
-        if (live_.empty()) return std::move(result_);
-        const bool is_whole = std::all_of(live_.begin(), live_.end(), [&](Coord live) { return live == least_; });
-        if (is_whole && glue_exactly(options_.work / kPartForExact)) return std::move(result_);
+        if (live_.empty() || glue_exactly(options_.work / kPartOfWork * kPartsForExact)) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
         Coord gap = first_gap();
         int failed = 0;
         bool is_better = true;
         while (result_.peak > options_.enough && !is_over()) {
-            if (is_better && !is_whole) {
+            if (is_better && !suits_exact_) {
                 // Blocks cut from a whole without waste go together with no slack sooner than with a little.
                 glue_once(least_);
                 if (improve(result_.work + std::min(patience, kNoSlack * once_))) break;  // nothing is lower
@@ -75,9 +74,7 @@ public:
             const Coord known = result_.peak;
             is_better = attempt(least_ + gap, result_.work + patience) || result_.peak < known;
             if (is_better) {
-                go_on(patience);
-                gap = most_gap() / 2;
-                noise_ = kNoises[0];
+                go_on(patience), gap = most_gap() / 2, noise_ = kNoises[0];
                 continue;
             }
             gap = std::max<Coord>(gap, 1);
@@ -97,9 +94,12 @@ private:
 
     // Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them.
     bool glue_exactly(std::int64_t until) {
+        if (std::any_of(live_.begin(), live_.end(), [&](Coord live) { return live < least_; })) return false;
         ExactGluing exact(live_.size(), blocks_.pieces(), random_, result_.work, [this] { return is_over(); });
         for (Coord noise = 0; !is_over() && result_.work < until; noise = kNoises[0]) {
             exact.glue_all(noise, until);
+            suits_exact_ = exact.forest().loose().size() * kFewLeft <= blocks_.count();
+            if (!suits_exact_) break;
             if (fits(exact.forest(), least_)) return result_.peak <= options_.enough;
         }
         return false;
@@ -386,7 +386,7 @@ private:
     std::vector<Node> fresh_, touching_;
     Random random_{options_.seed};
     unsigned looks_ = 0;
-    bool stopped_ = false;
+    bool stopped_ = false, suits_exact_ = false;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
     Improvement result_;
 };

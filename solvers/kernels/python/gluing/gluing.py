@@ -45,10 +45,11 @@ TEMPERATURE = 9_000
 FIRST_GAP = 60
 WIDER = 3
 PART_OF_WORK = 4
+PARTS_FOR_EXACT = 3
+FEW_LEFT = 8
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
 STUCK = 30
-PART_FOR_EXACT = 2
 NO_SLACK = 4
 MOST_LEFT = 30
 MOST_BOXES = 100
@@ -78,7 +79,7 @@ class _Gluing:
         self.best: list[int] = start.tolist()
         self.peak = blocks.peak_of(self.best)
         self.least = max([*blocks.live, min(enough, self.peak) // blocks.unit])
-        self.stopped = False
+        self.stopped = self.suits_exact = False
         self.noise = self.turn = 0
         self.once = 0
         """The work of the first gluing."""
@@ -110,13 +111,12 @@ class _Gluing:
     def run(self) -> None:
         if not self.blocks.live:
             return
-        is_whole = all(live == self.least for live in self.blocks.live)
-        if is_whole and self._glue_exactly(self.limit // PART_FOR_EXACT):
+        if self._glue_exactly(self.limit // PART_OF_WORK * PARTS_FOR_EXACT):
             return
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self._is_over():
-            if is_better and not is_whole:
+            if is_better and not self.suits_exact:
                 self._glue_once(self.least)
                 if self._improve(self.slack.work + min(patience, NO_SLACK * self.once)):
                     break
@@ -136,10 +136,15 @@ class _Gluing:
 
     def _glue_exactly(self, until: int) -> bool:
         """Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them."""
+        if any(live < self.least for live in self.blocks.live):
+            return False
         exact = ExactGluing(len(self.blocks.live), self.blocks.pieces, self.random, self.slack, self._is_over)
         noise = 0
         while not self._is_over() and self.slack.work < until:
             exact.glue_all(noise, until)
+            self.suits_exact = len(exact.forest.loose) * FEW_LEFT <= len(self.blocks.pieces)
+            if not self.suits_exact:
+                break
             if self._fits(exact.forest, self.least):
                 return self.peak <= self.enough
             noise = NOISES[0]
