@@ -155,6 +155,42 @@ class ChoiceGoal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceCertificate:
+    """An argument about all choices: `memory` times what one needs, in the unit of the objective, and `cost` times what it costs are together at least `value`.
+
+    With `within` it is about the cost of those that need no more memory than that; it then has no prices, since all are tried.
+    """
+
+    value: int | None
+    """None: there is no such choice."""
+    memory: int
+    cost: int
+    weights: tuple[tuple[str, int, int], ...] = ()
+    """(pool, time, price of each byte that is live there then)."""
+    within: int | None = None
+
+    def least_memory(self, most_cost: int | None) -> int | None:
+        """Return what choices within this cost (None: all) need at least; None: nothing is proven."""
+        if self.within is not None:
+            is_dearer = self.value is None or (most_cost is not None and self.value > most_cost)
+            return self.within + 1 if is_dearer else None
+        return _least(self.value, self.memory, self.cost, most_cost)
+
+    def least_cost(self, most_memory: int | None) -> int | None:
+        """Return what choices within this memory (None: all) cost at least; None: nothing is proven."""
+        if self.within is not None:
+            return None if most_memory is None or most_memory > self.within else self.value
+        return _least(self.value, self.cost, self.memory, most_memory)
+
+
+def _least(value: int | None, price: int, of_other: int, most: int | None) -> int | None:
+    """Return the least whole x with price * x + of_other * most >= value."""
+    if value is None or price <= 0 or (most is None and of_other):
+        return None
+    return -((of_other * (most or 0) - value) // price)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The chosen alternatives, and their cost."""
 
@@ -169,6 +205,17 @@ class Choice:
     goal: ChoiceGoal
     most_cost: int | None = None
     """The greatest cost allowed; None: any."""
+    certificates: tuple[ChoiceCertificate, ...] = ()
+    """Why no choice within the goal is better, as far as it can be added up."""
+
+    def least_memory(self) -> int:
+        """Return what the certificates prove about the memory of all choices within the goal; 0: nothing."""
+        most = self.cost if self.goal is ChoiceGoal.POINT else self.most_cost
+        return max([0, *(each for c in self.certificates if (each := c.least_memory(most)) is not None)])
+
+    def least_cost(self, most_memory: int | None) -> int | None:
+        """Return what the certificates prove about the cost of all choices that need no more memory; None: nothing."""
+        return max((each for c in self.certificates if (each := c.least_cost(most_memory)) is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from ..model.deadline import in_time
 from ..model.plan import ChoiceGoal, Frontier, PlanStatus
 from ..model.problem import Problem
 from .arguments.no_choice import is_said
+from .choices.choice import AllChoices
+from .choices.other_choices import SimplePoints
 from .findings import FindingKind, PlanFindings, VerifyFinding
-from .other_choices import SimplePoints
 from .verify import Verification
 
 VERIFYING = "verifying the frontier"
@@ -34,8 +35,9 @@ def verify_frontier(problem: Problem, frontier: Frontier, *, effort: int | None 
     if frontier.problem_digest != digest:
         report.add(FindingKind.WRONG_DIGEST, "the frontier is of another problem: the digests differ")
     points = SimplePoints(problem, effort, plans=max(len(frontier.points), 1))
+    all_choices = AllChoices(problem)
     for number, plan in enumerate(in_time(frontier.points, VERIFYING), 1):
-        found = Verification(problem, plan, digest, points=points).findings()
+        found = Verification(problem, plan, digest, points=points, all_choices=all_choices).findings()
         report.extend(replace(each, message=f"point {number}: {each.message}") for each in found)
     report.extend(_check_points(frontier))
     report.extend(_check_whole(frontier))

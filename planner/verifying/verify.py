@@ -24,14 +24,14 @@ from ..model.problem import BufferId, Problem
 from .arguments.bounds import check_proofs
 from .arguments.certificates import objections
 from .arguments.claims import check_claims
-from .choice import check_choice
+from .choices.choice import AllChoices, check_all_choices, check_choice
 from .findings import FindingKind, PlanFindings, VerifyFinding
 from .placements import PlacedBuffers, placed_buffers
 from .rules import check_placements
 from .simple_plans import check_against_simple_plans
 
 if TYPE_CHECKING:
-    from .other_choices import SimplePoints
+    from .choices.other_choices import SimplePoints
 
 
 def verify(
@@ -56,10 +56,12 @@ class Verification:
         *,
         effort: int | None = None,
         points: SimplePoints | None = None,
+        all_choices: AllChoices | None = None,
     ) -> None:
-        """Takes what `verify` does; several plans may share `points`."""
+        """Takes what `verify` does; several plans may share `points` and `all_choices`."""
         self._problem, self._plan, self._effort, self._points = problem, plan, effort, points
         self._digest = digest_of(problem) if digest is None else digest
+        self._all_choices = all_choices or AllChoices(problem)
         is_variation = problem.facts.neighbour is not None  # whose figures are in arrays
         is_plain = isinstance(plan.placements, PlacementColumns) and len(problem.pools) == 1
         self._may_be_plain = is_variation or is_plain
@@ -79,13 +81,14 @@ class Verification:
             report.extend(check_choice(problem, plan))
             if report.listed:  # without a valid choice, the buffers to place are unknown
                 return tuple(report.listed)
-            from .other_choices import SimplePoints, check_no_choice, check_other_choices
+            from .choices.other_choices import SimplePoints, check_no_choice, check_other_choices
 
             if not plan.status.has_plan:
                 report.extend(check_no_choice(problem, plan, effort))
                 return tuple(report.listed)
             points = self._points or SimplePoints(problem, effort)
             report.extend(check_other_choices(problem, plan, points))
+            report.extend(check_all_choices(self._all_choices, plan.choice))
             problem = as_chosen(problem, plan)
         problem = spell_out_constants(problem)
         look(VERIFYING)

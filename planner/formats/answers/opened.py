@@ -35,6 +35,7 @@ from ...planning.sharing.report import sharing_report
 from ...planning.sweeping import SweepPoint, verify_sweep
 from ...reporting.report import MemoryReport, memory_report
 from ...verifying.arguments.bounds import notes
+from ...verifying.choices.choice import notes_on_choice, notes_on_points
 from ...verifying.findings import AnswerFinding, VerifyFinding
 from ...verifying.frontier import verify_frontier
 from ...verifying.verify import verify
@@ -150,7 +151,7 @@ class OpenedPlan(Opened):
 
     @property
     def notes(self) -> Sequence[str]:
-        return notes(self.plan)
+        return (*notes(self.plan), *notes_on_choice(self.asked.problem, self.plan))
 
     @cached_property
     def drawn(self) -> MemoryMap:
@@ -234,7 +235,7 @@ class OpenedFrontier(Opened):
 
     @property
     def notes(self) -> Sequence[str]:
-        return _notes_on(self.frontier.points)
+        return (*_notes_on(self.frontier.points), *notes_on_points(self.asked.problem, self.frontier.points))
 
     def picture(self, sheet: Sheet) -> bytes:
         return frontier_curve(self.asked.problem, self.frontier, sheet)

@@ -18,6 +18,7 @@ from ...checks.report import bad_input, pointer
 from ...model.errors import BadInput, Code
 from ...model.plan import (
     Choice,
+    ChoiceCertificate,
     ChoiceGoal,
     Objective,
     Placement,
@@ -110,6 +111,16 @@ def _choice(c: w.ChoiceWire) -> Choice:
         cost_bound=c["cost_bound"],
         goal=ChoiceGoal(c["goal"]),
         most_cost=c["most_cost"],
+        certificates=tuple(
+            ChoiceCertificate(
+                x["value"],
+                x["memory"],
+                x["cost"],
+                tuple((y["pool"], y["time"], y["price"]) for y in x["weights"]),
+                x.get("within"),
+            )
+            for x in c.get("certificate", [])
+        ),
     )
 
 

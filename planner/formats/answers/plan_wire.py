@@ -17,6 +17,7 @@ Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""
 
 
+Price = Annotated[int, Field(ge=0, lt=1 << 62)]
 Name = Annotated[str, Field(max_length=MAX_TEXT)]
 Prose = Annotated[str, Field(max_length=MAX_PROSE)]
 Id = Annotated[
@@ -166,6 +167,26 @@ class PaidWire(TypedDict):
 
 
 @with_config(STRICT)
+class PriceWire(TypedDict):
+    """The price of each byte that is live in a pool at a time."""
+
+    pool: Name
+    time: Time
+    price: Price
+
+
+@with_config(STRICT)
+class ChoiceCertificateWire(TypedDict):
+    """Of all choices, or those `within` some memory: `memory` times what one needs and `cost` times what it costs are together `value` or more."""
+
+    value: int | None
+    memory: Price
+    cost: Price
+    weights: Items[PriceWire]
+    within: NotRequired[int | None]
+
+
+@with_config(STRICT)
 class ChoiceWire(TypedDict):
     goal: Literal["size", "speed", "point"]
     cost: int
@@ -173,6 +194,7 @@ class ChoiceWire(TypedDict):
     most_cost: int | None
     costs: Items[PaidWire]
     alternatives: Items[PickWire]
+    certificate: NotRequired[Items[ChoiceCertificateWire]]
 
 
 @with_config(STRICT)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...facts.rows import named_rows, names_of
 from ...model.placement_columns import PlacementColumns, pools_of
-from ...model.plan import MAX_PROSE, Choice, Placement, Plan, PlanCertificate, Run, Shortage
+from ...model.plan import MAX_PROSE, Choice, ChoiceCertificate, Placement, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT
 from ..json.lines import ITEM, Written, compact, document
@@ -79,6 +79,17 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "most_cost": choice.most_cost,
         "costs": [{"name": name, "value": value} for name, value in choice.costs],
         "alternatives": [{"group": group, "alternative": name} for group, name in choice.alternatives],
+        **({"certificate": [*map(_choice_certificate, choice.certificates)]} if choice.certificates else {}),
+    }
+
+
+def _choice_certificate(certificate: ChoiceCertificate) -> dict[str, Any]:
+    return {
+        "value": certificate.value,
+        "memory": certificate.memory,
+        "cost": certificate.cost,
+        "weights": [{"pool": pool, "time": time, "price": price} for pool, time, price in certificate.weights],
+        **({} if certificate.within is None else {"within": certificate.within}),
     }
 
 

@@ -14,8 +14,8 @@ from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import Problem
 from ...verifying.arguments.claims import refuted_by
+from ...verifying.choices.other_choices import SimplePoint, refuted_by_choices
 from ...verifying.objective import term_value
-from ...verifying.other_choices import SimplePoint, refuted_by_choices
 from .answer import SmallestCapacity, Sweep, SweepPoint
 
 

@@ -29,6 +29,7 @@ from ..options.stability import require_no_stability
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.shared_limits import KnownPlans
 from ..placing.solving import pareto
+from ..placing.variants.proofs import bare
 from ..placing.watching import Cancelled
 from .answer import SmallestCapacity, Sweep, SweepPoint
 from .carrying import Fact, Facts, figure
@@ -196,7 +197,8 @@ class _Run:
         largest = self._configurations[-1]
         found = pareto(with_capacity(self._problem, largest), half, cancelled=cancelled)
         room = largest[pool]
-        for plan in found.points:  # the fastest plan, which needs most, comes first
+        points = [bare(self._problem, plan) for plan in found.points]
+        for plan in points:  # the fastest plan, which needs most, comes first
             peak = plan.peak or 0
             self._facts.add(Fact({pool: peak}, plan))
             if found.is_complete:  # nothing costs less up to what the next faster plan needs
@@ -204,7 +206,7 @@ class _Run:
             room = peak - 1
         if not found.is_complete or not found.points:
             return None
-        last = found.points[-1]
+        last = points[-1]
         assert last.choice is not None
         return replace(
             last,
@@ -220,7 +222,7 @@ class _Run:
         for i in todo:
             known = self._known.of(self.problem_of(i), ChoiceGoal.SPEED, self._options.max_cost)
             if known is not None:
-                self._note(i, known)
+                self._note(i, bare(self._problem, known))
                 continue
             problem = with_what_fits(self.problem_of(i))
             if problem is None:
@@ -238,7 +240,7 @@ class _Run:
             start = starts[i]
             if start is not None:  # which is the same in every run if it is reproducible
                 plan = replace(plan, reproducible=start.reproducible and plan.run.repeats)
-            self._note(i, replace(plan, problem_digest=digest(self.problem_of(i))))
+            self._note(i, replace(bare(self._problem, plan), problem_digest=digest(self.problem_of(i))))
         for plan in plans:
             _in_time(plan)
 

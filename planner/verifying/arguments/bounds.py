@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 
+from solvers.model.errors import StopReason
 from solvers.model.instance import LINEAR_TERMS, Term
 from solvers.model.outcome import Proof
 
@@ -14,8 +15,8 @@ from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
-from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus
-from ...model.pool_columns import cost_one_byte
+from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus, gap_to
+from ...model.pool_columns import cost_one_byte, costs_of
 from ...model.problem import BufferId
 from ..findings import FindingKind, VerifyFinding
 from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks
@@ -40,6 +41,26 @@ def check_proofs(places: Places, plan: Plan) -> Iterator[VerifyFinding]:
     for number, term in enumerate(plan.objective.terms):
         if term.bound:  # nothing is below zero
             yield from _unproven(f"the bound of {term.name}", term.bound, proven.term(term.name, is_first=not number))
+
+
+def of_its_choice_alone(places: Places, plan: Plan) -> Plan:
+    """Return the plan of a choice without proofs about all choices, which hold with its capacities and alternatives alone, and without what only they show."""
+    if plan.choice is None or not plan.choice.certificates:
+        return plan
+    plan = replace(plan, choice=replace(plan.choice, certificates=()))
+    proven = _Proven(places, plan)
+    first, *others = plan.objective.terms
+    bound = None if first.bound is None else min(first.bound, proven.term(first.name, is_first=True))
+    is_optimal = plan.status is PlanStatus.OPTIMAL and bound == first.bound
+    return replace(
+        plan,
+        status=plan.status if is_optimal or not plan.status.has_plan else PlanStatus.FEASIBLE,
+        stop=StopReason.WORK_LIMIT if plan.stop is StopReason.PROVED and not is_optimal else plan.stop,
+        bound=min(plan.bound, proven.sum_of_peaks()),
+        gap=gap_to(bound, first.value),
+        objective=replace(plan.objective, bound=bound, terms=(replace(first, bound=bound), *others)),
+        pools=tuple(replace(use, bound=min(use.bound, proven.peak(use.name))) for use in plan.pools),
+    )
 
 
 def rests_on_searches(places: Places, plan: Plan) -> bool:
@@ -106,6 +127,8 @@ class _Proven:
         """The bound of the sum of peaks, each times its pool's cost."""
         self._priced: dict[Term, int] = {}
         """The bounds of terms from prices of room, with the earlier ones no higher than in the plan."""
+        self._of_choices = 0 if plan.choice is None else plan.choice.least_memory()
+        """The bound of the first term from prices of room, for all choices of alternatives."""
         self._by_sets: dict[Term, int] = {}
         """The bounds from what must be shared or moved. Certificates of different buffers add up, since none counts another's."""
         named: dict[Term, set[BufferId]] = {}
@@ -129,11 +152,18 @@ class _Proven:
 
     def peak(self, pool: str) -> int:
         """Return the bound of one pool's peak."""
-        return self._peaks.get(pool, 0)
+        known = self._peaks.get(pool, 0)
+        return known if len(self.places.pools) > 1 else max(known, self._bytes_of_choices())
+
+    def _bytes_of_choices(self) -> int:
+        """Return the bound of all peaks together for all choices."""
+        pools = self.places.problem.pools
+        dearest = 1 if self.first is Term.LARGEST_PEAK else max(costs_of(pools))
+        return -(-self._of_choices // dearest) if dearest else 0
 
     def sum_of_peaks(self) -> int:
         """Return the bound of the sum of peaks, whatever their bytes cost."""
-        by_pool = sum(self._peaks.values())
+        by_pool = max(sum(self._peaks.values()), self._bytes_of_choices())
         if not cost_one_byte(self.places.problem.pools):
             return by_pool
         searched = self._searched.get(self.first, 0) if self.first is Term.SUM_OF_PEAKS else 0
@@ -141,7 +171,7 @@ class _Proven:
 
     def term(self, term: Term, *, is_first: bool) -> int:
         """Return the bound of a term in plans whose earlier terms are no higher than in this one."""
-        searched = self._searched.get(term, 0)
+        searched = max(self._searched.get(term, 0), self._of_choices if is_first else 0)
         if term is Term.LARGEST_PEAK:
             return max([searched, self._priced.get(term, 0), *self._peaks.values()])
         if term not in LINEAR_TERMS:

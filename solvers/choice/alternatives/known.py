@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ...model.errors import StopReason
+from .bounds.supporting import Prover, Supporting
 from .instance import Answer, Choice, Cut, Question
 from .master import Exact, Master
 from .points import Measure, Place, PlaceBoth, Placed, Point, Stopped
@@ -25,9 +26,12 @@ class Known:
         place: Place,
         stopped: Stopped,
         place_both: PlaceBoth | None = None,
+        prover: Prover | None = None,
     ) -> None:
         self.master, self._exact, self._measure = master, exact, measure
         self._place, self._place_both, self._stopped = place, place_both, stopped
+        self.supporting = Supporting(master, measure, prover, stopped)
+        """What anybody can work out again."""
         self.placed: dict[Choice, Placed] = {}
         self.points: list[Point] = []
         self.stop: StopReason | None = None

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ...model.errors import StopReason, Unsupported
+from ...model.errors import SolverFailed, StopReason, Unsupported
 from ...model.solver import Control, Limits
 from ...sandbox.conversation import Conversation, Reply
+from .bounds.lines import Asked, Prices, read_prices
 from .instance import Answer, Choice, Choices, Cut, Question
 from .together import Joint
 from .wire import NAME, read_answer, write_question
@@ -151,6 +152,19 @@ class Master(Asking):
         ]
         return _counting_in(aside, self._question(self._learned(Question(False, most_load, most_cost, near=near))))
 
+    def prices(self, asked: Asked, work: int) -> Prices | None:
+        """Prices that prove much of the least value within a cost, or the least cost within a value; None if none were found."""
+        question = {"prices": asked, "work": work, "deadline": self._limits.deadline, "seed": self._seed}
+        self.work += WORK_PER_QUESTION
+        reply = self._talks[0].ask(question, self._limits.deadline)
+        if reply.fields is None:
+            return None
+        spent = reply.fields.get("work")
+        if type(spent) is not int or spent < 0:
+            raise SolverFailed(NAME, "its answer is not a number")
+        self.work += spent
+        return read_prices(reply.fields.get("prices"), self.choices, NAME)
+
     def know(self, cut: Cut) -> None:
         """Learn a cut; it holds for choices that were set aside, too."""
         self.cuts.append(cut)
@@ -182,6 +196,11 @@ class Master(Asking):
         self._count(1)
         share = LIGHT_SHARE if question.most_cost is not None and not question.for_cost else 1
         return self._ask(question, self._budget(share))
+
+    @property
+    def work_in_all(self) -> int | None:
+        """All work that is allowed; None without limit."""
+        return self._limits.work
 
     @property
     def work_left(self) -> int | None:

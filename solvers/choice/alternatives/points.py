@@ -100,3 +100,17 @@ class Demand:
     most_cost: int | None = None
     points: int | None = None
     """At most this many points of the frontier, evenly spread over values; None: all."""
+
+
+def greater(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
+    """At most this many points, with both ends kept: points with the nearest neighbours are dropped first."""
+    if most == 1:
+        return points[:1]
+    while most is not None and len(points) > most:
+        _, k = min((abs(points[k - 1].value - points[k + 1].value), k) for k in range(1, len(points) - 1))
+        points = points[:k] + points[k + 1 :]
+    return points

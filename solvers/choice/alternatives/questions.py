@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 from ...exact.cpsat import engine
 from ...model.solver import Control
+from .bounds.lines import Asked
+from .bounds.relaxation import Relaxation
 from .instance import Answer, Choice, Choices, Memories, Pick, Question, Row, Share, Wall
 from .wire import read_question, write_answer
 
@@ -109,12 +111,22 @@ class Questions(Answering):
         """May the bytes of a block be spread over several memories?"""
         in_parts = choices.memories is not None and not is_divisible
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
+        self._relaxation: Relaxation | None = None
         self._is_large = is_large(choices)
         self._peaks: list[Any] = []
         self._sums: list[Any] = []
         """For each load, the expression of what is not always live."""
         self._unit = unit_of(choices)
         """Sizes are counted in these, rounded down: what that rules out is ruled out."""
+
+    def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """Answer in the child process, with prices if these are asked for."""
+        if "prices" not in question:
+            return super().answer(question, control)
+        if self._relaxation is None:
+            self._relaxation = Relaxation(self._choices)
+        prices, work = self._relaxation.prices(Asked(*question["prices"]), question["work"])
+        return {"prices": prices, "work": work}
 
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""

@@ -15,7 +15,7 @@ from .coverage import Coverage, Stretch
 from .easing import choice_with_less_live
 from .instance import Answer, Choice, Question
 from .known import Known
-from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
+from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point, greater, thinned
 
 LOOKAHEAD = 4
 """A question is asked together with one about one of the next LOOKAHEAD values."""
@@ -51,6 +51,8 @@ class Search:
         """The last value for which a choice was hard to place, and too high."""
         self._answers: dict[int | None, Point] = {}
         """The point found for each value that was asked for."""
+        self._is_frontier = False
+        """Do bounds of points count, not only of all choices?"""
         self._before: dict[int | None, Point] = {}
         """Proven points of an earlier run or round, by their values and by the values asked for."""
 
@@ -66,6 +68,7 @@ class Search:
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""
         self._first()
+        self._known.supporting.least_cost(self._demand.most_value, self._best(), self._least_cost)
         while self._again(is_whole=self._is_settled(self._least_cost, lambda point: point.cost)):
             self._first()
         return self._result(is_complete=False)
@@ -73,15 +76,18 @@ class Search:
     def smallest(self) -> Frontier:
         """The least value, and for it the least cost."""
         self._last()
+        self._known.supporting.least_value(self._demand.most_cost, self._best(), self._least_within)
         while self._again(is_whole=self._is_settled(self._least_within, lambda point: point.value)):
             self._last()
         return self._result(is_complete=False)
 
     def frontier(self) -> Frontier:
         """As much of the frontier as the limits allow."""
+        self._is_frontier = True
         is_all = self._all()
         while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
             is_all = self._all()
+        self._known.supporting.points(self._best(), of_all=True)
         return self._result(is_complete=is_all, is_whole=self._demand.points is None)
 
     def so_far(self, others: Iterable[Point]) -> Frontier:
@@ -324,6 +330,8 @@ class Search:
             known = self._least_cost
             self._least_cost = point.cost_bound if known is None else max(known, point.cost_bound)
         self._points.append(point)
+        if self._is_frontier:
+            self._known.supporting.points([self._with_all_bounds(point, self._costs())])
         if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
             self._on_point(point)
         return point
@@ -341,8 +349,8 @@ class Search:
             is_complete=is_complete,
             stop=StopReason.PROVED if is_complete else self._known.stop or otherwise,
             work=self._master.work,
-            least_value=self._least_within,
-            least_cost=self._least_cost,
+            least_value=greater(self._least_within, self._known.supporting.lines.least_value(self._demand.most_cost)),
+            least_cost=greater(self._least_cost, self._known.supporting.lines.least_cost(self._demand.most_value)),
             is_impossible=not points and not self._is_open,
             within=within if within or is_complete else None,  # of points that are not all proven nothing is known
         )
@@ -354,7 +362,13 @@ class Search:
 
     def _costs(self) -> dict[int, int]:
         """For some values: no choice with so small a one costs less than this."""
-        return {self._measure.least_value(load + 1) - 1: cost for load, cost in self._known.costs.items()}
+        lines = self._known.supporting.lines
+        costs = {self._measure.least_value(load + 1) - 1: cost for load, cost in self._known.costs.items()}
+        for value in (*costs, *lines.values(), *(point.value - 1 for point in self._points)):
+            cost = greater(costs.get(value), lines.least_cost(value))
+            if cost is not None:
+                costs[value] = cost
+        return costs
 
     def _best(self) -> tuple[Point, ...]:
         """The points that no other dominates, cheapest first; of equal ones, the one of which most is proven."""
@@ -378,14 +392,9 @@ class Search:
                 *(cost for value, cost in costs.items() if value >= point.value),
             ]
         )
-        return replace(point, bound=bound, cost_bound=cost_bound)
-
-
-def thinned(points: tuple[Point, ...], most: int | None) -> tuple[Point, ...]:
-    """At most this many points, with both ends kept: points with the nearest neighbours are dropped first."""
-    if most == 1:
-        return points[:1]
-    while most is not None and len(points) > most:
-        _, k = min((abs(points[k - 1].value - points[k + 1].value), k) for k in range(1, len(points) - 1))
-        points = points[:k] + points[k + 1 :]
-    return points
+        lines = self._known.supporting.lines
+        return replace(
+            point,
+            bound=max(bound, lines.least_value(point.cost) or 0),
+            cost_bound=max([cost_bound, *([] if (cost := lines.least_cost(point.value)) is None else [cost])]),
+        )

@@ -20,10 +20,10 @@ from planner.model.plan import Frontier, Placement, PlanStatus
 from planner.model.problem import Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto
-from planner.verifying import other_choices
+from planner.verifying.choices import other_choices
+from planner.verifying.choices.other_choices import MOST_CHOICES, SimplePoints
 from planner.verifying.findings import FindingKind
 from planner.verifying.frontier import verify_frontier
-from planner.verifying.other_choices import MOST_CHOICES, SimplePoints
 from planner.verifying.simple_plans import simple_plans
 from solvers.model.errors import StopReason
 

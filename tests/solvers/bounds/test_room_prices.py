@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from planner import Options, Preference, plan, verify, with_preference
 from planner.checks import check
-from planner.generate import Request, generate
 from planner.facts.possible_places import Places
+from planner.generate import Request, generate
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Pool, Problem
 from planner.planning.placing.lowering import lower

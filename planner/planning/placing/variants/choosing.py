@@ -11,10 +11,10 @@ from solvers.choice.alternatives.instance import Choice as Positions
 from solvers.choice.alternatives.instance import Choices
 from solvers.choice.alternatives.known import Known
 from solvers.choice.alternatives.master import Exact, Master
-from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point
+from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point, thinned
 from solvers.choice.alternatives.points import Frontier as Found
 from solvers.choice.alternatives.questions import is_large
-from solvers.choice.alternatives.search import Search, thinned
+from solvers.choice.alternatives.search import Search
 from solvers.choice.alternatives.whole.asking import Assigning
 from solvers.choice.alternatives.whole.making import Making
 from solvers.choice.alternatives.whole.search import LargeSearch
@@ -38,7 +38,7 @@ from ....model.problem import Problem
 from ....model.versions import machine
 from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.arguments.shortage import shortage
-from ....verifying.verify import verify
+from ....verifying.verify import Verification
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
 from ..easy_bounds import refusal_of_any_choice
@@ -51,6 +51,7 @@ from .hurried import lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
 from .lifting import Lifting, open_stop
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
+from .proofs import Proofs, bare
 
 OnPlan: TypeAlias = Callable[[Plan], None]
 
@@ -112,6 +113,7 @@ class Choosing:
         self._patience = _Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
+        self._proofs = Proofs(problem, choices, for_speed=options.prefer is Preference.SPEED)
         self._exact: Exact | None = None
         self._assigning: Assigning | None = None
         """Asked in large problems with several memories."""
@@ -226,11 +228,13 @@ class Choosing:
             choice, value = plan.choice, plan.objective.value
             if choice is None or choice.goal is not ChoiceGoal.POINT or choice.cost_bound is None or value is None:
                 continue
-            if self._is_too_dear(choice.cost) or verify(self._problem, plan, effort=BRIEF):
+            checked = Verification(self._problem, plan, effort=BRIEF, all_choices=self._proofs.all_choices)
+            if self._is_too_dear(choice.cost) or checked.findings():
                 continue
+            self._proofs.know(choice.certificates)
             positions = tuple(of.index(name) for of, (_, name) in zip(names, choice.alternatives, strict=True))
             bound = plan.objective.bound or 0
-            self._placing.plans[positions] = plan
+            self._placing.plans[positions] = bare(self._problem, plan)
             found[Point(positions, value, choice.cost, bound, choice.cost_bound)] = Placed(value, bound)
         return found
 
@@ -288,7 +292,16 @@ class Choosing:
 
     def _search(self, points: int | None, on_point: OnPoint) -> Search:
         demand = Demand(most_value(self._problem), self._options.max_cost, points)
-        known = Known(self._master, self._exactly, self._measure, self._place, self._stopped, self._placing.place_both)
+        known = Known(
+            self._master,
+            self._exactly,
+            self._measure,
+            self._place,
+            self._stopped,
+            self._placing.place_both,
+            self._proofs,
+        )
+        known.supporting.lines.lines += self._proofs.lines
         given = known, self._measure, demand, self._more, on_point
         choices = self._master.choices
         if is_large(choices):
@@ -328,7 +341,8 @@ class Choosing:
 
     def _lift(self, point: Point, goal: ChoiceGoal, stop: StopReason | None) -> Plan:
         """Return a point's plan, with what is proven about all choices."""
-        return self._lifting.lift(point, self._placing.plans[point.choice], goal, stop, self._least_value())
+        proofs = self._proofs.of(point, goal, self._options.max_cost)
+        return self._lifting.lift(point, self._placing.plans[point.choice], goal, stop, self._least_value(), proofs)
 
     def _least_value(self) -> int:
         """Return a lower bound on the objective of every choice, known without a search."""

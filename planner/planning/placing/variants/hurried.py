@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from solvers.choice.alternatives.bounds.least import least_load, least_value
 from solvers.choice.alternatives.instance import Choices
-from solvers.choice.alternatives.least import least_load, least_value
 
 from ....facts.variants import count_of_alternatives
 from ....model.columns import sizes

@@ -11,6 +11,7 @@ from ....facts.digest import digest
 from ....facts.variants import costs_of_choice, picks_of
 from ....model.plan import (
     Choice,
+    ChoiceCertificate,
     ChoiceGoal,
     Objective,
     Plan,
@@ -37,26 +38,28 @@ class Lifting:
         self._problem, self._variants, self._options, self._clock = problem, problem.variants, options, clock
         self.digest = digest(problem)
 
-    def lift(self, point: Point, plan: Plan, goal: ChoiceGoal, stop: StopReason | None, least: int) -> Plan:
-        """Return the plan of a point's choice with what is proven about all choices, of which none needs less than `least`."""
-        bound = min(max(point.bound, least), plan.objective.bound or 0)
-        dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
-        of_bytes = -(-bound // dearest) if dearest else 0
-        total = min(plan.bound, of_bytes)
+    def lift(
+        self,
+        point: Point,
+        plan: Plan,
+        goal: ChoiceGoal,
+        stop: StopReason | None,
+        least: int,
+        proofs: tuple[ChoiceCertificate, ...] = (),
+    ) -> Plan:
+        """Return the plan of a point's choice with what is proven about all choices, of which none needs less than `least`.
+
+        What is not proven by prices must be proven of this choice, too.
+        """
+        choice = self._choice(point, goal, proofs)
+        priced = choice.least_memory()
+        bound = max(min(max(point.bound, least), plan.objective.bound or 0), priced)
+        total = max(min(plan.bound, self._bytes(bound)), self._bytes(priced))
         has_one_pool = len(plan.pools) == 1
-        pools = tuple(replace(use, bound=min(use.bound, total) if has_one_pool else 0) for use in plan.pools)
+        pools = tuple(replace(use, bound=total if has_one_pool else 0) for use in plan.pools)
         terms = (TermValue(plan.objective.terms[0].name, plan.objective.value, bound),)
         is_optimal = bound == plan.objective.value and point.cost == point.cost_bound
         reason = open_stop(stop)
-        costs = costs_of_choice(self._variants, point.choice)
-        choice = Choice(
-            picks_of(self._variants, point.choice),
-            tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
-            point.cost,
-            point.cost_bound,
-            goal,
-            self._options.max_cost,
-        )
         return replace(
             plan,
             status=PlanStatus.OPTIMAL if is_optimal else PlanStatus.FEASIBLE,
@@ -69,6 +72,23 @@ class Lifting:
             versions=versions(("cpsat",)) | plan.versions,
             problem_digest=self.digest,
             choice=choice,
+        )
+
+    def _bytes(self, value: int) -> int:
+        """Return how many bytes all peaks are together at least, at this value of the objective."""
+        dearest = 1 if is_largest(self._problem) else max(pool.cost for pool in self._problem.pools)
+        return -(-value // dearest) if dearest else 0
+
+    def _choice(self, point: Point, goal: ChoiceGoal, proofs: tuple[ChoiceCertificate, ...]) -> Choice:
+        costs = costs_of_choice(self._variants, point.choice)
+        return Choice(
+            picks_of(self._variants, point.choice),
+            tuple((term.name, cost) for term, cost in zip(self._variants.costs, costs, strict=True)),
+            point.cost,
+            point.cost_bound,
+            goal,
+            self._options.max_cost,
+            proofs,
         )
 
     def without_plan(

@@ -27,6 +27,7 @@ from planner.planning.options.preference import Preference
 from planner.planning.placing import solving
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
+from planner.planning.placing.variants.proofs import Proofs
 from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points
@@ -253,6 +254,7 @@ def test_without_work_for_it_a_known_point_keeps_what_its_plan_shows(monkeypatch
     problem = two_ways()
     known = pareto(problem, OPTIONS)
     monkeypatch.setattr(Choosing, "_place", lambda *_: None)
+    monkeypatch.setattr(Proofs, "prove", lambda *_: None)
     found = pareto(problem, OPTIONS, start=[claiming_nothing_of_memory(point) for point in known.points])
     assert verify_frontier(problem, found) == ()
     assert not found.is_complete

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .instance import Choices, Load, Memories
+from ..instance import Choices, Load, Memories
 
 
 def least_load(choices: Choices, look: Callable[[], object] = lambda: None) -> int:

@@ -10,27 +10,27 @@ from typing import NamedTuple
 
 from solvers.model.outcome import Proof
 
-from ..checks import check
-from ..facts.constants import spell_out_constants
-from ..facts.plain_choices import Choice, plain_choices
-from ..facts.possible_places import Places
-from ..facts.sweep import VERIFYING
-from ..facts.variants import broken_rules, choice_of, costs_of_choice, weighted_cost, with_choice
-from ..model.deadline import look
-from ..model.errors import echo
-from ..model.plan import ChoiceGoal, Plan, PlanStatus, Shortage
-from ..model.pool_columns import names_of
-from ..model.problem import Problem, Variants
-from .arguments.certificates import objections, proves_infeasible
-from .arguments.claims import check_figures, differences, misplaced_shortage
-from .arguments.counterexamples import BRIEF, entries, usual_effort
-from .arguments.no_choice import is_said
-from .arguments.shortage import in_bytes, shortage
-from .findings import FindingKind, VerifyFinding
-from .objective import term_value
-from .placements import peaks as peaks_of
-from .placements import placed_buffers
-from .simple_plans import simple_plans
+from ...checks import check
+from ...facts.constants import spell_out_constants
+from ...facts.plain_choices import Choice, plain_choices
+from ...facts.possible_places import Places
+from ...facts.sweep import VERIFYING
+from ...facts.variants import broken_rules, choice_of, costs_of_choice, weighted_cost, with_choice
+from ...model.deadline import look
+from ...model.errors import echo
+from ...model.plan import ChoiceGoal, Plan, PlanStatus, Shortage
+from ...model.pool_columns import names_of
+from ...model.problem import Problem, Variants
+from ..arguments.certificates import objections, proves_infeasible
+from ..arguments.claims import check_figures, differences, misplaced_shortage
+from ..arguments.counterexamples import BRIEF, entries, usual_effort
+from ..arguments.no_choice import is_said
+from ..arguments.shortage import in_bytes, shortage
+from ..findings import FindingKind, VerifyFinding
+from ..objective import term_value
+from ..placements import peaks as peaks_of
+from ..placements import placed_buffers
+from ..simple_plans import simple_plans
 
 MOST_CHOICES = 64
 """The most choices that are placed."""
