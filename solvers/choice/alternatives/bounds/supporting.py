@@ -15,7 +15,7 @@ SHARE_OF_ALL = 8
 """and the part of all work, once the rest is done."""
 WORK_OF_PRICES = 2_000_000
 """The most work for one question about prices."""
-HALVINGS = 6
+HALVINGS = 4
 """How often the gap between a point and its bound of memory is halved."""
 
 Stopped: TypeAlias = Callable[[], StopReason | None]
@@ -65,14 +65,16 @@ class Supporting:
     def points(self, points: Sequence[Point], *, of_all: bool = False) -> None:
         """Support the bounds of these points, while that takes no more than a share of the work so far (`of_all`: of all that is allowed).
 
-        Of many, the ends come first, and then what is open. That the least amount of memory too little costs more supports the cost of the next point, too; so memory comes first.
+        Of many, the ends come first, and then what is open. What costs more with a byte less supports the cost of the next point, too, and comes first.
         """
         if of_all:
             points = [*points[:1], *points[-1:], *sorted(_spread(points[1:-1]), key=lambda point: point.is_proven)]
         for point in points:
-            self.memory(point.cost, point.value, point.bound, of_all=of_all)
+            self._shows_more(point.cost, point.value - 1, of_all=of_all)
         for point in points:
             self.cost(point.value, point.cost, point.cost_bound, of_all=of_all)
+        for point in points:
+            self.memory(point.cost, point.value, point.bound, of_all=of_all)
 
     def least_cost(self, most_value: int | None, points: Sequence[Point], bound: int | None) -> None:
         """Support the least cost within this value; the first of the points costs least."""
@@ -119,7 +121,7 @@ class Supporting:
 
     def _shows_more(self, most_cost: int | None, value: int, *, of_all: bool) -> bool:
         """Does every choice within the cost need more than this?"""
-        if value >= 0 and not self._is_over(of_all=of_all):
+        if not _reaches(self.lines.least_value(most_cost), value + 1) and not self._is_over(of_all=of_all):
             self._sweep(value)
         return _reaches(self.lines.least_value(most_cost), value + 1)
 

@@ -31,6 +31,7 @@ from planner.planning.placing.variants.proofs import Proofs
 from planner.verifying.frontier import verify_frontier
 from planner.verifying.verify import verify
 from solvers.choice.alternatives import points
+from solvers.choice.alternatives.bounds.supporting import Tried
 from solvers.choice.alternatives.coverage import Coverage
 from solvers.choice.alternatives.search import Search
 from solvers.model.errors import StopReason
@@ -255,13 +256,17 @@ def test_without_work_for_it_a_known_point_keeps_what_its_plan_shows(monkeypatch
     known = pareto(problem, OPTIONS)
     monkeypatch.setattr(Choosing, "_place", lambda *_: None)
     monkeypatch.setattr(Proofs, "prove", lambda *_: None)
+    monkeypatch.setattr(Proofs, "sweep", lambda *_: Tried(None, 0))
     found = pareto(problem, OPTIONS, start=[claiming_nothing_of_memory(point) for point in known.points])
     assert verify_frontier(problem, found) == ()
     assert not found.is_complete
-    assert [p.choice for p in found.points] == [p.choice for p in known.points]
+    assert [p.choice and p.choice.alternatives for p in found.points] == [
+        p.choice and p.choice.alternatives for p in known.points
+    ]
 
 
 def claiming_nothing_of_memory(made: Plan) -> Plan:
+    assert made.choice is not None
     terms = tuple(replace(term, bound=0) for term in made.objective.terms)
     return replace(
         made,
@@ -272,4 +277,5 @@ def claiming_nothing_of_memory(made: Plan) -> Plan:
         objective=replace(made.objective, bound=0, terms=terms),
         pools=tuple(replace(use, bound=0) for use in made.pools),
         certificates=(),
+        choice=replace(made.choice, certificates=()),
     )
