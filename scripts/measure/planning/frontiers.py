@@ -19,6 +19,7 @@ from planner import Options, Plan, Problem, pareto
 from planner.generate import Request, generate
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.proofs import Proofs
+from scripts.measure.planning.ruled import KINDS, with_rules
 from scripts.measure.solving.memories import processor_seconds
 from solvers.choice.alternatives.bounds.lines import Asked, Lines
 from solvers.choice.alternatives.bounds.relaxation import Relaxation
@@ -103,6 +104,7 @@ def main() -> None:
     )
     parser.add_argument("--largest", action="store_true", help="the largest peak is minimised, not their sum by price")
     parser.add_argument("--certificates", action="store_true", help="what certificates prove, and prices alone")
+    parser.add_argument("--rules", nargs="+", default=[], choices=KINDS, help="kinds of rules to add, with --tcm")
     parser.add_argument("--points", type=int)
     parser.add_argument("--time-limit", type=float)
     parser.add_argument("--work-limit", type=int)
@@ -122,7 +124,7 @@ def main() -> None:
     for seed in seeds(asked.seeds):
         problem = generate("variants", Request(asked.buffers, seed, parameters=parameters))
         if asked.tcm is not None:
-            problem = with_memories(problem, asked.tcm)
+            problem = with_rules(with_memories(problem, asked.tcm), asked.rules, seed)
         if asked.largest:
             problem = replace(problem, terms=(Term.LARGEST_PEAK,))
         begun, before = time.monotonic(), processor_seconds()

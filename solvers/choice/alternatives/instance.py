@@ -49,6 +49,59 @@ class Share(NamedTuple):
     pools: tuple[int, ...]
 
 
+class Taken(NamedTuple):
+    """The addresses of a memory that are no room for what is to be placed."""
+
+    reserved: tuple[tuple[int, int], ...] = ()
+    """Sorted and disjoint ranges in which nothing lies."""
+    pinned: tuple[tuple[int, Pick | None, int], ...] = ()
+    """Up to where the memory is filled in any case: the ends of pinned blocks, each there with a pick, or always, and the block."""
+
+    def free(self, top: int) -> int:
+        """The bytes below this address that are not reserved."""
+        return top - sum(min(end, top) - start for start, end in self.reserved if start < top)
+
+    def top(self, load: int) -> int:
+        """The least address with this many such bytes below it."""
+        top = load
+        for start, end in self.reserved:
+            if start >= top:
+                break
+            top += end - start
+        return top
+
+    @property
+    def most(self) -> int:
+        """A memory is filled higher than its load says by no more than this."""
+        return max((end for _, end in self.reserved), default=0) + max((end for end, *_ in self.pinned), default=0)
+
+
+class Tie(NamedTuple):
+    """Two blocks that are in one memory, or in different ones, if the pick is chosen; always if there is none."""
+
+    one: int
+    other: int
+    pick: Pick | None
+    is_same: bool
+
+
+class Bin(NamedTuple):
+    """A memory, or the part of it between two reserved ranges: what lies in it lies between `low` and `high` at all times."""
+
+    pool: int
+    low: int
+    high: int | None
+
+    @property
+    def size(self) -> int | None:
+        return None if self.high is None else self.high - self.low
+
+    def below(self, top: int | None) -> int | None:
+        """How high it is filled where the memory is filled up to `top`; None: to any height."""
+        high = top if self.high is None else self.high if top is None else min(top, self.high)
+        return None if high is None else max(high - self.low, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Memories:
     """Several memories, over which what is live together is spread."""
@@ -63,6 +116,51 @@ class Memories:
     """All shares that are live at each time."""
     spare: int
     """A peak may be lower than the sum by this much, since the topmost block need not fill its last unit."""
+    taken: tuple[Taken, ...] = ()
+    """What is taken in each memory; empty if nothing is in any."""
+    ties: tuple[Tie, ...] = ()
+    """What relates blocks; bounds leave it out of account."""
+
+    def taken_in(self, pool: int) -> Taken:
+        return self.taken[pool] if self.taken else Taken()
+
+    @property
+    def most_live(self) -> int:
+        """The most bytes that may be live at a time."""
+        return max((sum(share.size for share in shares) for shares in self.live), default=0)
+
+    @property
+    def greatest(self) -> int:
+        """A value that no choice needs to exceed."""
+        most = self.most_live
+        tops = [most + self.taken_in(p).most for p in range(len(self.prices))]
+        if self.is_largest:
+            return max(tops)
+        return max(sum(top * price for top, price in zip(tops, self.prices, strict=True)), *tops)
+
+    def bins(self) -> tuple[Bin, ...]:
+        """The bins of all memories: where nothing is reserved, the memories themselves."""
+        found: list[Bin] = []
+        for p, room in enumerate(self.room):
+            taken = self.taken_in(p)
+            top = None if room is None else taken.top(max(room, 0))
+            low = 0
+            for start, end in taken.reserved:
+                high = start if top is None else min(start, top)
+                if low < high:
+                    found.append(Bin(p, low, high))
+                low = end
+            if top is None or low < top or not any(each.pool == p for each in found):
+                found.append(Bin(p, low, top if top is None else max(top, low)))
+        return tuple(found)
+
+    def bins_for(self, share: Share, bins: Sequence[Bin]) -> tuple[int, ...]:
+        """The bins in which the share may be: it is not cut in two."""
+        return tuple(
+            b
+            for b, each in enumerate(bins)
+            if each.pool in share.pools and (each.size is None or share.size - self.spare <= each.size)
+        )
 
 
 class Wall(NamedTuple):

@@ -6,7 +6,7 @@ Importing this module imports nothing heavy; answering does, so it happens in a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from ...exact.cpsat import engine
 from ...model.solver import Control
 from .bounds.lines import Asked
 from .bounds.relaxation import Relaxation
-from .instance import Answer, Choice, Choices, Memories, Pick, Question, Row, Share, Wall
+from .instance import Answer, Bin, Choice, Choices, Memories, Pick, Question, Row, Share, Wall
 from .wire import read_question, write_answer
 
 WORK_PER_DETERMINISTIC_SECOND = 2_000_000
@@ -25,7 +25,11 @@ WORKERS = 1
 
 LARGEST = 1 << 61
 """Greater than any load."""
+LARGEST_PEAK = engine.LARGEST_TRUSTED
+"""No less than any peak, in the units of the model."""
 
+MOST_SUMS = 32
+"""With more sets of bins between which bytes may have to be divided at one time, variables say how they are."""
 MOST_SHARES = 1_000
 """With more shares of bytes in several memories, the question about whole blocks is not asked: it has no answer in time."""
 
@@ -113,7 +117,7 @@ class Questions(Answering):
         self._divisible = Questions(choices, is_divisible=True) if in_parts else None
         self._relaxation: Relaxation | None = None
         self._is_large = is_large(choices)
-        self._peaks: list[Any] = []
+        self._tops: list[Any] = []
         self._sums: list[Any] = []
         """For each load, the expression of what is not always live."""
         self._unit = unit_of(choices)
@@ -148,8 +152,8 @@ class Questions(Answering):
         bound = max((each for each in (best.bound, rough.bound) if each is not None), default=None)
         return best._replace(choice=best.choice or tried.choice, bound=bound, work=found.work + best.work)
 
-    def peaks(self, choice: Choice, budget: engine.Budget, control: Control) -> list[int] | None:
-        """The peaks of several memories with which the choice has the least level; None if none were found in time."""
+    def tops(self, choice: Choice, budget: engine.Budget, control: Control) -> list[int] | None:
+        """How high several memories are filled where the choice has the least level; None if none were found in time."""
         if self._base is None:
             self._build()
         model = self._base.clone()
@@ -159,7 +163,7 @@ class Questions(Answering):
         best: list[list[int]] = []
 
         def on_solution(value: engine.ReadValue) -> None:
-            best[:] = [[value(peak) * self._unit for peak in self._peaks]]
+            best[:] = [[value(top) * self._unit for top in self._tops]]
 
         engine.solve(model, budget, control, on_solution)
         return best[0] if best else None
@@ -263,9 +267,9 @@ class Questions(Answering):
         """The level is the objective's value of the peaks; each share is in one memory."""
         memories, model = self._choices.memories, self._base
         assert memories is not None
-        most = _most_live(memories)
-        highest = [most if room is None else min(max(room, 0), most) for room in memories.room]
-        self._peaks = peaks = [model.new_int_var(0, each // self._unit, "") for each in highest]
+        most, bins = memories.most_live, memories.bins()
+        highest = [most if each.size is None else min(each.size, most) for each in bins]
+        peaks = [model.new_int_var(0, each // self._unit, "") for each in highest]
         spare = -(-memories.spare // self._unit)
         there: dict[tuple[int, tuple[Pick, ...]], dict[int, Any]] = {}
         for shares in memories.live if not self._is_divisible else ():
@@ -273,49 +277,70 @@ class Questions(Answering):
             for share in shares:
                 key = share.block, share.picks
                 if key not in there:
-                    there[key] = {p: model.new_bool_var("") for p in share.pools}
+                    there[key] = {b: model.new_bool_var("") for b in memories.bins_for(share, bins)}
                     whole = sum(self._any_of(share.picks)) if share.picks else 1
                     model.add(sum(there[key].values()) == whole)
-                for p, literal in there[key].items():
-                    inside[p][0].append(literal)
-                    inside[p][1].append(share.size // self._unit)
+                for b, literal in there[key].items():
+                    inside[b][0].append(literal)
+                    inside[b][1].append(share.size // self._unit)
             for peak, (literals, sizes) in zip(peaks, inside, strict=True):
                 if literals:
                     model.add(engine.weighted_sum(literals, sizes) <= peak + spare)
         if self._is_divisible:
-            self._add_bytes(memories, peaks, most)
+            self._add_bytes(memories, bins, peaks, most)
         self._least = 0
-        self._greatest = most if memories.is_largest else most * sum(memories.prices)
+        self._greatest = memories.greatest
         self._level = model.new_int_var(0, LARGEST, "")
-        for reached in peaks if memories.is_largest else [engine.weighted_sum(peaks, memories.prices)]:
+        self._tops = [self._top(p, memories, bins, peaks) for p in range(len(memories.prices))]
+        for reached in self._tops if memories.is_largest else [engine.weighted_sum(self._tops, memories.prices)]:
             model.add(self._level >= reached)
 
-    def _add_bytes(self, memories: Memories, peaks: Sequence[Any], most: int) -> None:
-        """At each time, bytes that may be in the same memories are spread over them in any way."""
+    def _top(self, pool: int, memories: Memories, bins: Sequence[Bin], peaks: Sequence[Any]) -> Any:
+        """How high a memory is filled if its bins are filled up to their peaks; at least as high as what is pinned there."""
+        model, unit, pinned = self._base, self._unit, memories.taken_in(pool).pinned
+        inside = [(each.low // unit, peak) for each, peak in zip(bins, peaks, strict=True) if each.pool == pool]
+        if not pinned and len(inside) == 1 and not inside[0][0]:
+            return inside[0][1]
+        top = model.new_int_var(0, LARGEST_PEAK, "")
+        for low, peak in inside:
+            is_used = model.new_bool_var("")
+            model.add(peak == 0).only_enforce_if(is_used.negated())
+            model.add(top >= peak + low * is_used)
+        for end, pick, _ in pinned:
+            model.add(top >= end // unit).only_enforce_if([] if pick is None else [self._chosen[pick[0]][pick[1]]])
+        return top
+
+    def _add_bytes(self, memories: Memories, bins: Sequence[Bin], peaks: Sequence[Any], most: int) -> None:
+        """At each time, bytes that may be in the same bins are spread over them in any way."""
         model = self._base
         spare = -(-memories.spare // self._unit)
         for shares in memories.live:
             inside: list[list[Any]] = [[] for _ in peaks]
             of_homes: dict[tuple[int, ...], list[Share]] = {}
             for share in shares:
-                of_homes.setdefault(share.pools, []).append(share)
+                of_homes.setdefault(memories.bins_for(share, bins), []).append(share)
             rounded = 0 if self._unit == 1 else len(of_homes)  # in larger units each part may be rounded up
-            for homes, those in of_homes.items():
-                literals = [
-                    (literal, each.size // self._unit) for each in those for literal in self._any_of(each.picks)
-                ]
-                total = engine.weighted_sum([literal for literal, _ in literals], [size for _, size in literals])
-                total += sum(each.size // self._unit for each in those if not each.picks)
-                if len(of_homes) == 1 and self._is_large:  # the same bounds, proven with less work
-                    model.add(total <= sum(peaks[p] + spare + rounded for p in homes))
-                    break
+            totals = {homes: self._bytes_of(those) for homes, those in of_homes.items()}
+            if (
+                self._is_large and len(unions := _unions(of_homes)) <= MOST_SUMS
+            ):  # the same bounds, proven with less work
+                for union in unions:
+                    total = sum(each for homes, each in totals.items() if union.issuperset(homes))
+                    model.add(total <= sum(peaks[b] + spare + rounded for b in union))
+                continue
+            for homes, total in totals.items():
                 parts = [model.new_int_var(0, most, "") for _ in homes]
                 model.add(sum(parts) == total)
-                for p, part in zip(homes, parts, strict=True):
-                    inside[p].append(part)
+                for b, part in zip(homes, parts, strict=True):
+                    inside[b].append(part)
             for peak, parts in zip(peaks, inside, strict=True):
                 if parts:
                     model.add(sum(parts) <= peak + spare + min(rounded, len(parts)))
+
+    def _bytes_of(self, shares: Sequence[Share]) -> Any:
+        literals = [(literal, each.size // self._unit) for each in shares for literal in self._any_of(each.picks)]
+        total = engine.weighted_sum([literal for literal, _ in literals], [size for _, size in literals])
+        return total + sum(each.size // self._unit for each in shares if not each.picks)
 
     def _any_of(self, picks: Sequence[Pick]) -> list[Any]:
         """Literals whose sum is 1 if at least one of the picks is chosen, and can be 0 otherwise; for picks of one group, their own literals."""
@@ -327,6 +352,16 @@ class Questions(Answering):
             for g, a in picks:
                 self._base.add_implication(self._chosen[g][a], self._either[key])
         return [self._either[key]]
+
+
+def _unions(of_homes: Iterable[tuple[int, ...]]) -> set[frozenset[int]]:
+    """Return all unions of some of these sets of bins: bytes can be spread if no union must hold more than it can."""
+    found: set[frozenset[int]] = set()
+    for homes in of_homes:
+        found |= {each.union(homes) for each in found} | {frozenset(homes)}
+        if len(found) > MOST_SUMS:
+            break
+    return found
 
 
 def is_large(choices: Choices) -> bool:
@@ -341,7 +376,7 @@ def unit_of(choices: Choices) -> int:
         loads = [load.always + sum(size for size, _ in load.if_any) for load in choices.loads]
         greatest = max([0, *loads, *map(_height, choices.rows)])
     else:
-        greatest = _most_live(choices.memories) * max(sum(choices.memories.prices), 1)
+        greatest = choices.memories.greatest
     if greatest <= engine.LARGEST_TRUSTED:
         return 1
     return max(gcd(*_sizes(choices)), -(-greatest // engine.LARGEST_TRUSTED))
@@ -361,10 +396,6 @@ def _sizes(choices: Choices) -> Iterator[int]:
 def _height(row: Row) -> int:
     """Return the most that is needed beside the walls."""
     return row.walls[-1].high + sum(each.size for each in row.beside)
-
-
-def _most_live(memories: Memories) -> int:
-    return max((sum(share.size for share in shares) for shares in memories.live), default=0)
 
 
 def _half(budget: engine.Budget) -> engine.Budget:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import gcd
 
-from solvers.choice.alternatives.instance import Choices, Load, Memories
+from solvers.choice.alternatives.instance import Choices, Load, Memories, Taken, Tie
 from solvers.choice.alternatives.loads import Piece, Times, live_together
 from solvers.choice.alternatives.together import MOST_PARTS, Joint, Relation
 from solvers.choice.alternatives.walls import rows
@@ -20,11 +20,17 @@ from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
 from ....model.columns import sizes
 from ....model.deadline import PREPARING, in_time, look, tick
-from ....model.plan import Plan
-from ....model.problem import Colocation, Constraints, Fixed, Interval, Pool, Problem
+from ....model.plan import Placement
+from ....model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Pool, Problem
 from ..lowering import lower
 from .apart import pieces_apart
 from .parts import Parts
+
+MOST_TIES = 100_000
+MOST_RANGES = 100
+"""The number of reserved ranges of a memory that are looked at where there are several, the longest."""
+MOST_TAKEN = 16
+"""What is taken of a memory counts as no more than MOST_TAKEN times what may be live, so that other numbers stay exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +42,10 @@ class BytesLive:
     """Sorted and disjoint."""
 
     def most_load(self, value: int) -> int:
-        if not self.price:
-            return 1 << 62
-        top = value // self.price
-        return top - sum(min(end, top) - start for start, end in self.reserved if start < top)
+        return Taken(self.reserved).free(value // self.price) if self.price else 1 << 62
 
     def least_value(self, load: int) -> int:
-        top = load
-        for start, end in self.reserved:
-            if start >= top:
-                break
-            top += end - start
-        return top * self.price
+        return Taken(self.reserved).top(load) * self.price
 
 
 def is_largest(problem: Problem) -> bool:
@@ -112,7 +110,7 @@ def lower_choices(problem: Problem) -> Choices:
         ),
         loads=loads,
         times=times,
-        memories=_memories(problem, found) if several else None,
+        memories=_memories(problem, parts, block, found) if several else None,
         rows=rows([piece for piece in pieces if piece.block in whole], alternatives, pins),
         requires=tuple(requires),
         forbids=tuple(forbids),
@@ -147,7 +145,7 @@ def _with_more(
     return loads, tuple(times[load] for load in loads)
 
 
-def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ...]:
+def tops_at(times: Sequence[int], buffers: Sequence[Buffer], placements: Sequence[Placement]) -> tuple[int, ...]:
     """Return how high a plan's buffers reach at each of the times."""
     tops = [0] * len(times)
     free = [*range(len(times) + 1)]
@@ -158,7 +156,7 @@ def tops_at(times: Sequence[int], problem: Problem, plan: Plan) -> tuple[int, ..
             free[k] = k = free[free[k]]
         return k
 
-    ends = [(place.offset + place.size, buffer) for buffer, place in zip(problem.buffers, plan.placements, strict=True)]
+    ends = [(place.offset + place.size, buffer) for buffer, place in zip(buffers, placements, strict=True)]
     for top, buffer in sorted(
         ends, key=lambda each: -each[0]
     ):  # so whoever comes first at a time reaches highest there
@@ -196,14 +194,40 @@ def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
     return joint if joint.is_small() else None
 
 
-def _memories(problem: Problem, found: Times) -> Memories:
+def _memories(problem: Problem, parts: Parts, block: Mapping[int, int], found: Times) -> Memories:
+    limit = MOST_TAKEN * max((sum(share.size for share in shares) for shares in found.shares), default=0)
+    taken = tuple(_taken(parts, block, pool, limit) for pool in problem.pools)
     return Memories(
         prices=tuple(pool.cost for pool in problem.pools),
         room=tuple(_room(pool) for pool in problem.pools),
         is_largest=is_largest(problem),
         live=found.shares,
         spare=found.spare,
+        ties=tuple(_ties(parts, block)),
+        taken=taken if any(each.reserved or each.pinned for each in taken) else (),
     )
+
+
+def _ties(parts: Parts, block: Mapping[int, int]) -> Iterator[Tie]:
+    """Yield what relates two blocks' memories; of very long lists of memories that must differ, nothing."""
+    for one, other, pick in parts.same_pool:
+        if block[one] != block[other]:
+            yield Tie(block[one], block[other], pick, is_same=True)
+    if sum(len(group) ** 2 for group, _ in parts.different_pool) <= MOST_TIES:
+        for group, pick in parts.different_pool:
+            for one, other in combinations(group, 2):
+                yield Tie(block[one], block[other], pick, is_same=False)
+
+
+def _taken(parts: Parts, block: Mapping[int, int], pool: Pool, limit: int) -> Taken:
+    """Return what is taken in a pool, in numbers up to the limit."""
+    pinned = []
+    for i, (buffer, pick, lives) in enumerate(parts.buffers):
+        fixed = buffer.fixed
+        if fixed is not None and fixed.pool == pool.name and fixed.offset is not None and buffer.size and any(a < b for a, b in lives):  # fmt: skip
+            pinned.append((min(fixed.offset + buffer.size, limit), pick, block[i]))
+    longest = sorted(sorted(merged(pool.reserved), key=lambda each: each[0] - each[1])[:MOST_RANGES])
+    return Taken(tuple((start, min(end, start + limit)) for start, end in longest), tuple(pinned))
 
 
 def _room(pool: Pool) -> int | None:

@@ -63,6 +63,8 @@ SHARE_OF_AN_EXACT_QUESTION = 32
 """The part for a question about choices and addresses together, in small problems."""
 SHARE_OF_AN_ASSIGNMENT = 8
 """The part for giving each buffer of a choice a memory, in large problems."""
+WORK_OF_AN_ASSIGNMENT = 3_000_000
+"""That is at least so much, or half of all: less is not enough for one sweep over time."""
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
@@ -139,7 +141,7 @@ class Choosing:
         if self._exact is not None:
             self._exact.work_each = self._share(SHARE_OF_AN_EXACT_QUESTION)
         if self._assigning is not None:
-            self._assigning.work_each = self._share(SHARE_OF_AN_ASSIGNMENT)
+            self._assigning.work_each = self._share_of_an_assignment()
         return True
 
     def _exactly(self) -> Exact | None:
@@ -305,9 +307,9 @@ class Choosing:
         given = known, self._measure, demand, self._more, on_point
         choices = self._master.choices
         if is_large(choices):
-            share = self._share(SHARE_OF_AN_ASSIGNMENT)
+            share = self._share_of_an_assignment()
             self._assigning = Assigning(choices, choices, self._limits, self._options.seed, self._patience, share)
-            stack = HomesPlacing(self._problem, choices.times, self._placing).stack
+            stack = HomesPlacing(self._problem, choices, self._placing).stack
             search: Search = LargeSearch(*given, Making(known, self._assigning, stack))
         else:
             search = Search(*given)
@@ -321,6 +323,10 @@ class Choosing:
         if self._work is None:
             return None
         return min(max(self._work // part, LEAST_SHARE) << self._round * doublings, self._work)
+
+    def _share_of_an_assignment(self) -> int | None:
+        share = self._share(SHARE_OF_AN_ASSIGNMENT)
+        return None if share is None or self._work is None else max(share, min(WORK_OF_AN_ASSIGNMENT, self._work // 2))
 
     def _stopped(self) -> StopReason | None:
         if self._cancelled is not None and self._cancelled():

@@ -198,7 +198,11 @@ class Placing:
         plan = self.plans[positions]
         value, bound = plan.objective.value, plan.objective.bound or 0
         is_open = value is not None and value > bound and len(problem.pools) == 1
-        tops = tops_at(self.times, problem, plan) if is_open and plan.placements and self.seconds_left() != 0 else ()
+        tops = (
+            tops_at(self.times, problem.buffers, plan.placements)
+            if is_open and plan.placements and self.seconds_left() != 0
+            else ()
+        )
         tried.peaks.pop(self._settle.__name__, None)  # with more work it may succeed
         is_useless = value is not None and below is not None and value > bound >= below
         picks = tried.picks if plan.bound <= tried.bound else None

@@ -5,7 +5,7 @@ In a long and thin problem each period may be easy, and the whole hard: placing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -45,18 +45,6 @@ def lowered(problem: Problem, made: Plan, fit: Fit) -> Plan:
         return made
     better = found.plan()
     return made if verify(problem, better, effort=BRIEF) else better
-
-
-def lowered_to(problem: Problem, made: Plan, least: int, fit: Fit) -> Mapping[BufferId, int]:
-    """Return the offsets of a plan of one pool, lowered to `least` where possible. They are not verified."""
-    found = _Windows(problem, made, fit)
-    if (
-        found.peak > least
-        and not problem.constraints.conflicts
-        and all(each.live is not None for each in problem.buffers)
-    ):
-        found.lower(least)
-    return found.offsets
 
 
 class _Windows:

@@ -56,21 +56,29 @@ class Whole:
         return self._penalty
 
     def tops(self, choice: Choice, value: int, budget: engine.Budget, control: Control) -> list[int | None]:
-        """How high each memory may be filled within the value: as high as bytes that may be anywhere need, and then the cheapest ones higher."""
+        """How high each bin may be filled within the value: as high as bytes that may be anywhere need, and then the cheapest memories higher."""
+        found = self._tops(choice, value, budget, control)
+        return [each.below(found[each.pool]) for each in self._layout.bins]
+
+    def _tops(self, choice: Choice, value: int, budget: engine.Budget, control: Control) -> list[int | None]:
+        """The same for each memory."""
         memories = self.choices.memories
         assert memories is not None
+        highest = [
+            None if room is None else memories.taken_in(p).top(max(room, 0)) for p, room in enumerate(memories.room)
+        ]
         if memories.is_largest:
-            return [value if room is None else min(room, value) for room in memories.room]
-        peaks = self._bytes.peaks(choice, budget, control) or [0] * len(memories.prices)
-        left = value - sum(peak * price for peak, price in zip(peaks, memories.prices, strict=True))
-        found: list[int | None] = [*peaks]
-        for p in sorted(range(len(peaks)), key=memories.prices.__getitem__):
-            room, price = memories.room[p], memories.prices[p]
+            return [value if room is None else min(room, value) for room in highest]
+        tops = self._bytes.tops(choice, budget, control) or [0] * len(memories.prices)
+        left = value - sum(top * price for top, price in zip(tops, memories.prices, strict=True))
+        found: list[int | None] = [*tops]
+        for p in sorted(range(len(tops)), key=memories.prices.__getitem__):
+            room, price = highest[p], memories.prices[p]
             if not price:
                 found[p] = room
             elif left > 0:
-                more = left // price if room is None else min(left // price, max(room - peaks[p], 0))
-                found[p] = peaks[p] + more
+                more = left // price if room is None else min(left // price, max(room - tops[p], 0))
+                found[p] = tops[p] + more
                 left -= more * price
         return found
 
@@ -185,8 +193,6 @@ class _Run:
 
     def _fill(self) -> None:
         """Blocks that have no memory, since no time was left or they are not there, get the largest they may be in."""
-        memories = self._whole.choices.memories
-        assert memories is not None
-        sizes = [engine.LARGEST_TRUSTED if room is None else room for room in memories.room]
+        sizes = [engine.LARGEST_TRUSTED if each.size is None else each.size for each in self._layout.bins]
         for block, pools in self._layout.pools.items():
             self._state.homes.setdefault(block, max(pools, key=sizes.__getitem__))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
 from ....sandbox.conversation import Reply
-from ..instance import Choice, Choices
+from ..instance import Choice
 from ..master import WORK_PER_QUESTION, Asking
 from ..questions import LARGEST
 from ..wire import NAME
-from .state import Homes, Spot
+from .state import Homes, Layout, Spot
 
 
 class Assigned(NamedTuple):
@@ -88,16 +89,17 @@ class Assigning(Asking):
             raise SolverFailed(NAME, f"its answer is not a choice with memories: {error}") from error
         if type(work) is not int or work < 0:
             raise SolverFailed(NAME, "its answer is not a number")
-        if not self.choices.has(found.choice) or not _are_possible(self.choices, found.homes):
+        if not self.choices.has(found.choice) or not self._are_possible(found.homes):
             raise SolverFailed(
                 NAME, "it answered with a choice or memories that there are not, or that the rules forbid"
             )
         self.work += work
         return found, stopped
 
+    def _are_possible(self, homes: Homes) -> bool:
+        """True if each block has a bin in which it may be."""
+        return all(homes.get(block) in of for block, of in self._layout.pools.items())
 
-def _are_possible(choices: Choices, homes: Homes) -> bool:
-    """Does each block have a memory in which it may be?"""
-    assert choices.memories is not None
-    pools = {share.block: share.pools for shares in choices.memories.live for share in shares}
-    return all(homes.get(block) in of for block, of in pools.items())
+    @cached_property
+    def _layout(self) -> Layout:
+        return Layout(self.choices)

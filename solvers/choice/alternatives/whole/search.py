@@ -5,16 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from ....model.errors import StopReason
 from ..instance import Answer
 from ..known import Known
 from ..points import Demand, Measure, More, OnPoint, Point
 from ..search import Search
-from .making import Made, Making, Plea
+from .making import ENOUGH, Made, Making, Plea
 
-STEPS = (256, 64, 32, 16, 8)
-"""The least plan is sought within a value that is greater than what bytes need by 1/STEPS."""
+FIRST, TIGHTER, LOOSER = 16, (256, 64, 32), (8, 4, 2)
+"""The least plan is sought within a value that is greater than what bytes need by 1/FIRST; then within smaller ones or, if there is none, larger ones."""
 FAR = 60
 """At first a plan is enough if it costs 1/FAR more than the least, and no more than the least for a value that is 1/FAR less."""
+MUCH = 40
+"""Where choices of a point's cost may need less memory than it by more than 1/MUCH, a plan of so little is made, too."""
 CLOSE = 300
 """A point's bound of memory is raised until at most 1/CLOSE is open, or for QUESTIONS questions."""
 QUESTIONS = 3
@@ -30,6 +33,8 @@ class LargeSearch(Search):
         self._making = making
         self._made: dict[int, Made] = {}
         """The plans by the value that they were made for."""
+        self._kept = 0
+        """The number of plans that are points."""
         self._now: dict[int, Point] = {}
         """The points of this round, by the values that they were made for and have."""
 
@@ -41,32 +46,54 @@ class LargeSearch(Search):
         bound = self._measure.least_value(least)
         self._least_within = bound
         self._least_value = bound if self._demand.most_cost is None else None
-        for step in STEPS:
-            value = bound + bound // step
-            point = self._cheapest(value)
-            if point is not None or self._known.is_over():
-                return None if point is None else point.value
-        return super()._lowest()
+        for step in TIGHTER if self._is_made(bound + bound // FIRST) else LOOSER:
+            if self._known.is_over() or self._is_made(bound + bound // step):
+                break
+        least = min((point.value for point in self._points), default=None)
+        return super()._lowest() if least is None and not self._known.is_over() else least
+
+    def _is_made(self, value: int) -> bool:
+        """True if a plan of hardly more than this value was made."""
+        point = self._cheapest(value)
+        return point is not None and point.value <= value + value // ENOUGH
 
     def _cheapest(self, value: int | None) -> Point | None:
         """Make and note a plan of about this value, for little more than the least cost."""
         if value is None:
             return super()._cheapest(value)
+        point = self._point_within(value)
+        if point is not None and (less := self._with_less(point)) is not None and less < value:
+            self._point_within(less, point.cost)
+        return point
+
+    def _with_less(self, point: Point) -> int | None:
+        """The value that choices of the point's cost may have, if that is much less."""
+        if not self._making.has_work_for(2):
+            return None
+        least = min((value for value, cost in self._costs().items() if cost <= point.cost), default=point.value)
+        wanted = least + least // ENOUGH
+        return wanted if point.value - wanted > point.value // MUCH else None
+
+    def _point_within(self, value: int, most_cost: int | None = None) -> Point | None:
+        """Make and note one plan, if possible of no more than this cost."""
         known = self._before.get(value, self._now.get(value))
         if known is not None:
             return known
+        if self._points and not self._making.has_work_for(1):
+            self._known.stop = self._known.stop or StopReason.WORK_LIMIT
         answer = self._known.cheapest(self._measure.most_load(value))
         if answer is None or answer.choice is None or answer.bound is None:
             self._is_open = self._is_open or answer is None or not answer.is_impossible
             return None
         plea = self._plea(value, answer)
+        if plea is not None and most_cost is not None:
+            plea = plea._replace(enough=min(plea.enough, max(most_cost, answer.bound)))
         made = None if plea is None else self._making.make(plea)
         self._is_open = True
+        self._keep_others(made)
         if plea is None or made is None:
             return None
         self._made[value] = made
-        if self._points and self._known.is_over() and made.is_poor(plea):
-            return None
         most_cost, most_value = self._demand.most_cost, self._demand.most_value
         if (most_cost is not None and made.cost > most_cost) or (most_value is not None and made.value > most_value):
             return None
@@ -79,6 +106,17 @@ class LargeSearch(Search):
         self._now |= {value: point, reached: point, made.value: point}
         return point
 
+    def _keep_others(self, made: Made | None) -> None:
+        """Keep what was made on the way as points, too: each may be better than all others somewhere."""
+        most_cost, most_value = self._demand.most_cost, self._demand.most_value
+        for each in self._making.every[self._kept :]:
+            is_within = (most_cost is None or each.cost <= most_cost) and (
+                most_value is None or each.value <= most_value
+            )
+            if each is not made and is_within:
+                self._points.append(Point(each.assigned.choice, each.value, each.cost, 0, self._master.choices.least_cost))  # fmt: skip
+        self._kept = len(self._making.every)
+
     def _again(self, *, is_whole: bool) -> bool:
         self._now = {}
         return super()._again(is_whole=is_whole)
@@ -86,7 +124,7 @@ class LargeSearch(Search):
     def _foresee(self, values: Sequence[int]) -> None:
         """Give two choices memories side by side."""
         values = [value for value in values if value not in self._before and value not in self._now][:2]
-        if len(values) < 2:
+        if len(values) < 2 or not self._making.has_work_for(2):
             return
         self._known.foresee([self._measure.most_load(value) for value in values])
         wanted = []

@@ -33,6 +33,7 @@ class Window:
         self._state, self._layout = state, state.layout
         self._low, self._high, self._ahead = low, high, ahead
         self._penalty = penalty
+        self._most = max((share.size for time in range(low, ahead) for share in state.layout.live[time]), default=1)
         self._model: Any = engine.new_model()
         self._chosen: dict[int, list[Any]] = {}
         """The literals of each free group's alternatives."""
@@ -63,6 +64,7 @@ class Window:
         self._add_groups()
         for time in range(self._low, self._ahead):
             self._add_time(time)
+        self._add_ties()
         groups = [
             (each, costs) for g, of in self._chosen.items() for each, costs in zip(of, self._costs(g), strict=True)
         ]
@@ -115,7 +117,7 @@ class Window:
                 for p, literal in self._parts_of(share, there).items():
                     inside[p].append(share.size * literal)
             elif share.block not in state.homes:
-                loose.setdefault(share.pools, []).append(share.size * there)
+                loose.setdefault(self._layout.pools[share.block], []).append(share.size * there)
             elif isinstance(there, int):
                 fixed[state.homes[share.block]] += share.size
             else:
@@ -132,11 +134,38 @@ class Window:
                 model.add(sum(terms) <= over + (cap - fixed[p]))
                 self._over.append((over, self._penalty * (STRICT if self._is_strict(p) else 1)))
 
+    def _add_ties(self) -> None:
+        """Blocks that belong into one memory, or into different ones: to break that costs as much as many bytes too many."""
+        model, layout = self._model, self._layout
+        for tie in dict.fromkeys(tie for block in self._homes for tie in layout.ties.get(block, ())):
+            holds: list[Any] = []
+            if tie.pick is not None and tie.pick[0] in self._chosen:
+                holds = [self._chosen[tie.pick[0]][tie.pick[1]]]
+            elif tie.pick is not None and self._state.choice[tie.pick[0]] != tie.pick[1]:
+                continue
+            one, other = self._in_pools(tie.one), self._in_pools(tie.other)
+            if not one or not other:
+                continue
+            broken = model.new_bool_var("")
+            for p in one.keys() | other.keys() if tie.is_same else one.keys() & other.keys():
+                others = [each for q, each in other.items() if (q == p) != tie.is_same]
+                model.add(one.get(p, 0) + sum(others) <= 1 + broken).only_enforce_if(holds)
+            self._over.append((broken, STRICT * self._penalty * self._most))
+
+    def _in_pools(self, block: int) -> dict[int, Any]:
+        """For each memory, an expression that is 1 if the block is in it; empty if it has none yet."""
+        found: dict[int, Any] = {}
+        for b, literal in self._homes.get(block, {}).items():
+            pool = self._layout.bins[b].pool
+            found[pool] = found.get(pool, 0) + literal
+        if not found and block in self._state.homes:
+            return {self._layout.bins[self._state.homes[block]].pool: 1}
+        return found
+
     def _is_strict(self, pool: int) -> bool:
         """Is the memory not larger than what it may hold?"""
-        memories = self._layout.choices.memories
-        assert memories is not None
-        return memories.room[pool] is not None and memories.room[pool] == self._state.tops[pool]
+        size = self._layout.bins[pool].size
+        return size is not None and size == self._state.tops[pool]
 
     def _is_free(self, block: int) -> bool:
         """True if the block's memory is decided here: it begins in the window, and ends there or has none yet."""
@@ -165,13 +194,13 @@ class Window:
         model, block = self._model, share.block
         is_single = self._layout.is_single[block]
         if block not in self._homes:
-            self._homes[block] = {p: model.new_bool_var("") for p in share.pools}
+            self._homes[block] = {p: model.new_bool_var("") for p in self._layout.pools[block]}
             model.add(sum(self._homes[block].values()) == (there if is_single else 1))
         if is_single:
             return self._homes[block]
         key = block, share.picks
         if key not in self._parts:
-            self._parts[key] = {p: model.new_bool_var("") for p in share.pools}
+            self._parts[key] = {p: model.new_bool_var("") for p in self._layout.pools[block]}
             model.add(sum(self._parts[key].values()) == there)
             for p, literal in self._parts[key].items():
                 model.add_implication(literal, self._homes[block][p])

@@ -99,6 +99,8 @@ def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
         problem = replace(problem, pools=(several[0], Pool("b", chance.choice([16, 25, None]), reserved=reserved)))
     elif kind == "largest":
         problem = replace(problem, pools=several, terms=(Term.LARGEST_PEAK,))
+    elif kind == "taken":
+        problem = _with_taken_addresses(problem, chance)
     elif kind == "pins":
         pinned = replace(first, alignment=1, fixed=Fixed("p", chance.choice([0, 6, 12])))
         pools = (Pool("p", reserved=chance.choice([(), ((3, 5),), ((20, 24),)])),)
@@ -113,6 +115,27 @@ def random_problem_of_kind(kind: str, seed: int) -> Problem | None:
         }[kind]
         problem = replace(problem, constraints=related, pools=chance.choice([problem.pools, several]))
     return None if check(problem) else problem
+
+
+def _with_taken_addresses(problem: Problem, chance: random.Random) -> Problem:
+    """Return the problem with two memories, ranges reserved in each, and often a pinned buffer, a second lifetime, and lists of memories."""
+    first, *others = problem.buffers
+    size = chance.choice([12, 20, 30])
+    spots: tuple[tuple[Interval, ...], ...] = ((), ((4, 6),), ((0, 3),), ((5, 9), (14, 16)), ((size - 2, size),))
+    reserved = tuple((low, min(high, size)) for low, high in chance.choice(spots) if low < size)
+    pools = (
+        Pool("a", size, cost=chance.choice([1, 2]), reserved=reserved),
+        Pool("b", chance.choice([None, 25]), cost=chance.choice([1, 3]), reserved=chance.choice([(), ((7, 10),)])),
+    )
+    if chance.random() < 0.5:
+        first = replace(first, alignment=1, fixed=Fixed(chance.choice("ab"), chance.randrange(10)))
+    elif chance.random() < 0.5:
+        first = replace(first, pools=(chance.choice("ab"),))
+    others = [
+        replace(each, live=(*(each.live or ()), (STEPS + 3, STEPS + 4))) if chance.random() < 0.3 else each
+        for each in others
+    ]
+    return replace(problem, buffers=(first, *others), pools=pools)
 
 
 def pinned_problem(seed: int) -> Problem | None:

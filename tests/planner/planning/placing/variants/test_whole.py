@@ -14,6 +14,7 @@ from planner.model.plan import Frontier
 from planner.model.problem import (
     Alternative,
     Buffer,
+    Constraints,
     CostTerm,
     Pool,
     Problem,
@@ -25,15 +26,13 @@ from planner.planning.placing.variants import choosing
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.homes import HomesPlacing
 from planner.planning.placing.variants.placing import Placing
-from planner.planning.placing.variants.windows import lowered_to
 from solvers.choice.alternatives.instance import Choices
 from solvers.choice.alternatives.whole.asking import Assigned
 from solvers.choice.alternatives.whole.state import Layout
-from solvers.model.errors import StopReason
 from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem_of_kind
 
 SEVERAL = (Pool("tcm", 6000), Pool("sram", None, cost=4, rank=1))
-KINDS = ("pools", "largest", "exclusions", "same_pool", "different_pool", "conflicts")
+KINDS = ("pools", "taken", "largest", "exclusions", "same_pool", "different_pool", "conflicts")
 
 
 @pytest.fixture
@@ -150,7 +149,7 @@ def placing_of(problem: Problem) -> tuple[Placing, HomesPlacing, Choices]:
         seconds_left=lambda: None,
         nothing=lambda: pytest.fail("there is time"),
     )
-    return placing, HomesPlacing(problem, choices.times, placing), choices
+    return placing, HomesPlacing(problem, choices, placing), choices
 
 
 def test_buffers_are_placed_in_the_memories_they_were_given() -> None:
@@ -186,19 +185,38 @@ def test_where_a_memory_is_too_small_it_is_said_how_high_it_would_be_filled() ->
     assert assigned.choice not in placing.plans
 
 
-def test_a_plan_is_lowered_to_what_is_wanted_and_no_further() -> None:
-    problem = replace(generated(4), variants=None, pools=(Pool("p"),))
-    made = plan(problem, Options(time_limit=None, work_limit=200_000))
-    assert made.peak is not None
-    higher = replace(made, placements=tuple(replace(place, offset=place.offset + 4096) for place in made.placements))
-    wanted = made.peak + 1024
-    sizes = {buffer.id: buffer.size for buffer in problem.buffers}
+def test_between_reserved_ranges_buffers_are_where_they_were_given_a_place() -> None:
+    pools = (Pool("tcm", 60_000, reserved=((20_008, 21_000),), alignment=16), SEVERAL[1])
+    problem = replace(generated(3), pools=pools)
+    placing, homes_placing, choices = placing_of(problem)
+    layout = Layout(choices)
+    assert [(each.pool, each.low, each.high) for each in layout.bins] == [
+        (0, 0, 20_008),
+        (0, 21_000, 60_000),
+        (1, 0, None),
+    ]
+    chance = random.Random(3)
+    homes = {block: chance.choice((1, 1, 2)) for block in layout.pools}
+    choice = (0,) * len(choices.costs)
+    stacked = homes_placing.stack(Assigned(choice, homes, (0, 39_000, None)))
+    made = placing.plans[choice]
+    assert verify(with_choice(problem, choice), made) == ()
+    assert max(stacked.tops[0]) == 0
+    for load, *reached in zip(layout.loads(choice, homes), *stacked.tops, strict=True):
+        assert all(live <= top for live, top in zip(load, reached, strict=True))
 
-    def fit(part: Problem) -> object:
-        return plan(part, Options(time_limit=None, work_limit=200_000))
 
-    offsets = lowered_to(problem, higher, wanted, fit)  # type: ignore[arg-type]
-    assert max(offset + sizes[id_] for id_, offset in offsets.items()) <= wanted
-    same = lowered_to(problem, made, wanted, lambda _: pytest.fail("it is low enough"))
-    assert dict(same) == {place.id: place.offset for place in made.placements}
-    assert made.stop in (StopReason.PROVED, StopReason.WORK_LIMIT)
+@pytest.mark.parametrize("is_same", [True, False])
+def test_buffers_that_are_tied_are_placed_in_bins_of_one_memory_or_of_two(is_same: bool) -> None:
+    pools = (Pool("tcm", 60_000, reserved=((20_000, 21_000),)), SEVERAL[1])
+    problem = replace(generated(3), pools=pools)
+    pair = ((problem.buffers[0].id, problem.buffers[1].id),)
+    tied = Constraints(same_pool=pair) if is_same else Constraints(different_pool=pair)
+    problem = replace(problem, constraints=tied)
+    placing, homes_placing, choices = placing_of(problem)
+    assert choices.memories is not None
+    (tie,) = choices.memories.ties
+    homes = dict.fromkeys(Layout(choices).pools, 2) | {tie.one: 0, tie.other: 1 if is_same else 2}
+    choice = (0,) * len(choices.costs)
+    homes_placing.stack(Assigned(choice, homes, (None, None, None)))
+    assert verify(with_choice(problem, choice), placing.plans[choice]) == ()

@@ -1,0 +1,80 @@
+"""The search among large choices keeps every plan that was made."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from solvers.choice.alternatives.instance import Answer, Choices
+from solvers.choice.alternatives.points import Demand
+from solvers.choice.alternatives.whole.asking import Assigned
+from solvers.choice.alternatives.whole.making import Made
+from solvers.choice.alternatives.whole.search import LargeSearch
+from solvers.model.errors import StopReason
+
+CHOICES = Choices(((10, 20, 30),))
+
+
+class Identity:
+    def most_load(self, value: int) -> int:
+        return value
+
+    def least_value(self, load: int) -> int:
+        return load
+
+
+class Known:
+    """Nothing is known but that no choice costs less than 10."""
+
+    def __init__(self) -> None:
+        self.master = SimpleNamespace(choices=CHOICES, work=0, left_aside={}, cuts=[])
+        self.placed: dict[Any, Any] = {}
+        self.points: list[Any] = []
+        self.costs: dict[int, int] = {}
+        self.stop: StopReason | None = None
+
+    def is_over(self) -> bool:
+        return self.stop is not None
+
+    def cheapest(self, most_load: int | None) -> Answer:
+        assert most_load is not None
+        self.costs[most_load] = 10
+        return Answer((0,), 10, None)
+
+
+class Making:
+    """Makes these plans, in one go, and uses up all work."""
+
+    def __init__(self, known: Known, plans: list[Made], chosen: int) -> None:
+        self._known, self._plans, self._chosen = known, plans, chosen
+        self.every: list[Made] = []
+
+    def has_work_for(self, count: int) -> bool:
+        return not self.every
+
+    def make(self, plea: Any) -> Made:
+        self.every += self._plans
+        self._known.stop = StopReason.WORK_LIMIT
+        return self._plans[self._chosen]
+
+
+def made(alternative: int, value: int) -> Made:
+    return Made(Assigned((alternative,), {}, ()), value, CHOICES.costs[0][alternative])
+
+
+def found(plans: list[Made], chosen: int) -> list[tuple[int, int]]:
+    known = Known()
+    making: Any = Making(known, plans, chosen)
+    given: Any = known
+    search = LargeSearch(given, Identity(), Demand(most_value=100), lambda: False, lambda _: None, making)
+    return [(point.value, point.cost) for point in search.fastest().points]
+
+
+def test_a_plan_made_on_the_way_to_another_is_a_point_too() -> None:
+    """Only the one that was wanted was, though each of two may be better than the other."""
+    assert found([made(2, 60), made(1, 90)], 1) == [(90, 20), (60, 30)]
+
+
+def test_what_another_plan_beats_is_none() -> None:
+    assert found([made(2, 95), made(1, 90)], 1) == [(90, 20)]
+    assert found([made(1, 120), made(2, 90)], 1) == [(90, 30)]
