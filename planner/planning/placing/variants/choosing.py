@@ -65,6 +65,8 @@ SHARE_OF_AN_ASSIGNMENT = 8
 """The part for giving each buffer of a choice a memory, in large problems."""
 WORK_OF_AN_ASSIGNMENT = 3_000_000
 """That is at least so much, or half of all: less is not enough for one sweep over time."""
+FAR = 16
+"""In large problems a plan is far above its bound if it needs more by 1/FAR."""
 SHARE_OF_A_NEED = 4
 """The part for the question what is missing, if no choice fits."""
 LEAST_SHARE = 200_000
@@ -167,6 +169,8 @@ class Choosing:
 
         run = self._search(None, on_point)
         found = self._found(run, run.fastest if goal is ChoiceGoal.SPEED else run.smallest, on_point)
+        if goal is ChoiceGoal.SIZE:
+            found = self._with_plain_choices(found, on_point)
         if not found.points:
             if not found.is_impossible:
                 look("choosing among the alternatives of")
@@ -175,6 +179,15 @@ class Choosing:
         point = found.points[0] if goal is ChoiceGoal.SPEED else found.points[-1]
         made = self._lift(self._bounded(point, goal, found), goal, found.stop)
         return replace(made, run=Run(round(self._clock.seconds, 6), tuple(trace), machine()))
+
+    def _with_plain_choices(self, found: Found, on_point: OnPoint) -> Found:
+        """Return what was found, and the smallest choice if that may need far less: with less work it had been all that there was."""
+        least = found.least_value or 0
+        lowest = min((point.value for point in found.points), default=least)
+        if self._assigning is None or found.stop is StopReason.CANCELLED or lowest <= least + least // FAR:
+            return found
+        points = [*found.points, *self._plain_points(on_point)]
+        return replace(found, points=tuple(sorted(points, key=lambda point: (-point.value, -point.cost))))
 
     def _bounded(self, point: Point, goal: ChoiceGoal, found: Found) -> Point:
         """Return the point with bounds for its goal: its own hold only for choices that cost no more, or need no more memory."""

@@ -33,7 +33,7 @@ SHARE_OF_HOMES = 128
 """The part of all work that the first placement of a choice may use."""
 SHARE_OF_PRESSING = 32
 """The part for pressing it down where it is higher than wanted."""
-WORK_OF_A_WINDOW = 10_000
+WORK_OF_A_WINDOW = 20_000
 WORK_OF_A_BOUND = 1_000
 """Enough for a bound of what a choice needs, whichever memories its buffers are in."""
 

@@ -18,8 +18,10 @@ from ....model.deadline import look
 from ....model.plan import Plan
 from ....model.problem import Buffer, BufferId, Fixed, Interval, Problem
 
-NEAR = 96
-"""The number of near buffers that may move to make room for one."""
+SIZES = (32, 96)
+"""The numbers of near buffers that may move to make room for one."""
+MOST_LOOKS = 2_000_000
+"""What is too high is compared with all buffers, so often at most; beyond that nothing is pressed."""
 PRESSING = "lowering the plan of"
 
 Fit: TypeAlias = Callable[[Problem], Plan | None]
@@ -34,6 +36,9 @@ def pressed(problem: Problem, start: Mapping[BufferId, int], target: int, fit: F
     if all(offset + sizes[id_] <= target for id_, offset in start.items()):
         return start
     if any(each.live is None for each in problem.buffers):
+        return start
+    high = sum(offset + sizes[id_] > target for id_, offset in start.items())
+    if high * len(start) > MOST_LOOKS:
         return start
     return _Pressing(problem, start, target, fit).press()
 
@@ -115,9 +120,9 @@ class _Pressing:
 
     def _make_room(self, part: Part) -> bool:
         """Place the part anew together with what is near it."""
-        return not self._is_over and self._place({*part, *self._near(part)})
+        return any(not self._is_over and self._place({*part, *self._near(part, size)}) for size in SIZES)
 
-    def _near(self, part: Part) -> set[BufferId]:
+    def _near(self, part: Part, size: int) -> set[BufferId]:
         """Return what lies below the target and is nearest in time; what is live again much later is not near."""
         times = self._times_of(part)
         start, end = times[0] if times else (0, 0)
@@ -126,7 +131,7 @@ class _Pressing:
             live = self._lives[id_]
             return max((max(low - end, start - high, 0) for low, high in (live[:1] + live[-1:])), default=0)
 
-        nearest = nsmallest(NEAR, (id_ for id_ in self.offsets if self._lives[id_] and not self._is_fixed(id_)), key=distance)  # fmt: skip
+        nearest = nsmallest(size, (id_ for id_ in self.offsets if self._lives[id_] and not self._is_fixed(id_)), key=distance)  # fmt: skip
         whole = {other for id_ in nearest for other in self._parts[id_]}
         return {id_ for id_ in whole if not any(map(self._is_fixed, self._parts[id_]))}
 

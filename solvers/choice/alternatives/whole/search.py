@@ -16,7 +16,7 @@ FIRST, TIGHTER, LOOSER = 16, (256, 64, 32), (8, 4, 2)
 """The least plan is sought within a value that is greater than what bytes need by 1/FIRST; then within smaller ones or, if there is none, larger ones."""
 FAR = 60
 """At first a plan is enough if it costs 1/FAR more than the least, and no more than the least for a value that is 1/FAR less."""
-MUCH = 40
+MUCH = 50
 """Where choices of a point's cost may need less memory than it by more than 1/MUCH, a plan of so little is made, too."""
 CLOSE = 300
 """A point's bound of memory is raised until at most 1/CLOSE is open, or for QUESTIONS questions."""
@@ -72,7 +72,7 @@ class LargeSearch(Search):
             return None
         least = min((value for value, cost in self._costs().items() if cost <= point.cost), default=point.value)
         wanted = least + least // ENOUGH
-        return wanted if point.value - wanted > point.value // MUCH else None
+        return wanted if point.value - least > point.value // MUCH else None
 
     def _point_within(self, value: int, most_cost: int | None = None) -> Point | None:
         """Make and note one plan, if possible of no more than this cost."""

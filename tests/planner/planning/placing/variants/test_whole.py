@@ -28,6 +28,7 @@ from planner.planning.placing.variants.homes import HomesPlacing
 from planner.planning.placing.variants.placing import Placing
 from solvers.choice.alternatives.instance import Choices
 from solvers.choice.alternatives.whole.asking import Assigned
+from solvers.choice.alternatives.whole.search import LargeSearch
 from solvers.choice.alternatives.whole.state import Layout
 from tests.planner.planning.placing.variants.random_variants import every_choice, random_problem_of_kind
 
@@ -220,3 +221,17 @@ def test_buffers_that_are_tied_are_placed_in_bins_of_one_memory_or_of_two(is_sam
     choice = (0,) * len(choices.costs)
     homes_placing.stack(Assigned(choice, homes, (None, None, None)))
     assert verify(with_choice(problem, choice), placing.plans[choice]) == ()
+
+
+@pytest.mark.usefixtures("as_if_large")
+def test_where_the_search_ends_far_above_its_bound_the_smallest_choice_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With less work that was the plan; with more, a search that found anything had the last word."""
+    problem = generated(2)
+    nothing = plan(problem, Options(time_limit=None, work_limit=0, workers=1))
+    monkeypatch.setattr(LargeSearch, "smallest", LargeSearch.fastest)
+    something = plan(problem, Options(time_limit=None, work_limit=500_000, workers=1))
+    assert something.objective.value is not None
+    assert something.objective.value <= (nothing.objective.value or 0)
+    assert verify(problem, something) == ()
