@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from solvers.choice.alternatives.instance import Choice as Positions
 from solvers.choice.alternatives.instance import Choices
@@ -26,13 +27,13 @@ from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.verify import verify
 from .choices import blocks_of, is_largest, tops_at
 from .parts import Parts
-from .placing import WORK_PER_PLAN, Fitting, Placing, rank
+from .placing import WORK_PER_PLAN, Placing, rank
 from .pressing import pressed
 
 SHARE_OF_HOMES = 128
 """The part of all work that the first placement of a choice may use."""
 SHARE_OF_PRESSING = 32
-"""The part for pressing it down where it is higher than wanted."""
+"""The part for pressing it down in each bin where it is higher than wanted."""
 WORK_OF_A_WINDOW = 20_000
 WORK_OF_A_BOUND = 1_000
 """Enough for a bound of what a choice needs, whichever memories its buffers are in."""
@@ -64,9 +65,8 @@ class HomesPlacing:
             made, work = self._placing.planned(apart, self._placing.share(SHARE_OF_HOMES, 1), Goal.MINIMISE)
             if not made.placements:
                 return Stacked(Placed(None, 0, work), ())
-            fit = self._placing.fitting(self._placing.share(SHARE_OF_PRESSING, 1))
-            least, low = self._pressed(apart, made, assigned.tops, fit)
-            work += fit.used
+            least, low, used = self._pressed(apart, made, assigned.tops)
+            work += used
             tops = self._tops(apart, low)
             plan = _of_choice(problem, made, [self._lifted(place) for place in least])
             sizes = zip(problem.pools, plan.pools, strict=True)
@@ -89,9 +89,10 @@ class HomesPlacing:
         return Stacked(Placed(best.objective.value, best.objective.bound or 0, work + more), tops)
 
     def _pressed(
-        self, apart: Problem, made: Plan, tops: Sequence[int | None], fit: Fitting
-    ) -> tuple[list[Placement], list[Placement]]:
-        """Return the places in the bins, each as low as it was placed, and again with what is too high in as few places as possible."""
+        self, apart: Problem, made: Plan, tops: Sequence[int | None]
+    ) -> tuple[list[Placement], list[Placement], int]:
+        """Return the places in the bins, each as low as it was placed, and again with what is too high in few places; and the work used."""
+        used = 0
         places = {place.id: place for place in made.placements}
         best, pressed_ = dict(places), dict(places)
         sizes = {buffer.id: buffer.size for buffer in apart.buffers}
@@ -100,12 +101,14 @@ class HomesPlacing:
                 continue
             ids = {place.id for place in made.placements if place.pool == pool.name}
             part = replace(only(apart, ids), pools=(pool,))
-            offsets = pressed(part, {id_: places[id_].offset for id_ in ids}, most + begin, lambda each: fit(each, most=WORK_OF_A_WINDOW))  # fmt: skip
+            fit = self._placing.fitting(self._placing.share(SHARE_OF_PRESSING, 1))
+            offsets = pressed(part, {id_: places[id_].offset for id_ in ids}, most + begin, partial(fit, most=WORK_OF_A_WINDOW))  # fmt: skip
+            used += fit.used
             lower = {id_: replace(places[id_], offset=offset) for id_, offset in offsets.items()}
             pressed_ |= lower
             if max(offset + sizes[id_] for id_, offset in offsets.items()) <= use.peak:
                 best |= lower
-        return [best[buffer.id] for buffer in apart.buffers], [pressed_[buffer.id] for buffer in apart.buffers]
+        return [best[each.id] for each in apart.buffers], [pressed_[each.id] for each in apart.buffers], used
 
     def _bins_of(self, positions: Positions, homes: Homes) -> Mapping[BufferId, int]:
         """Return the bin of each buffer of the choice that has one."""
