@@ -219,7 +219,7 @@ FORMATS: dict[str, Format] = {
             signs.is_chrome,
             "planner.formats.dumps.chrome:read",
             examples.CHROME,
-            Memory(7, 6),
+            Memory(5, 5),
             "planner.formats.dumps.chrome:write",
             settings=(ALIGNMENT,),
         ),
