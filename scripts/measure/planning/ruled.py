@@ -98,7 +98,7 @@ def _lifetimes(problem: Problem, chance: random.Random) -> Problem:
 
 
 def _pinned(problem: Problem, chance: random.Random) -> Problem:
-    """Pin buffers of the problem itself in any memory, of which no two are live together."""
+    """Pin buffers of the problem itself in any memory, beside what is reserved; no two are live together."""
     size = problem.pools[0].size
     assert size is not None
     pinned: dict[object, Fixed] = {}
@@ -107,7 +107,8 @@ def _pinned(problem: Problem, chance: random.Random) -> Problem:
         lives = buffer.live or ((0, 0),)
         if lives[0][0] >= ends and len(pinned) < PINS:
             pool = chance.choice(problem.pools)
-            pinned[buffer.id] = Fixed(pool.name, chance.randrange(max(size - buffer.size, 1)) // 16 * 16)
+            spots = [at for at in range(0, max(size - buffer.size, 1), 16) if all(at + buffer.size <= low or high <= at for low, high in pool.reserved)]  # fmt: skip
+            pinned[buffer.id] = Fixed(pool.name, chance.choice(spots))
             ends = max(end for _, end in lives)
     return _each_buffer(
         problem, lambda each: replace(each, fixed=pinned[each.id], pools=None) if each.id in pinned else each

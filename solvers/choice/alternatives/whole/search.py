@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....model.errors import StopReason
 from ..instance import Answer
@@ -60,11 +61,27 @@ class LargeSearch(Search):
     def _cheapest(self, value: int | None) -> Point | None:
         """Make and note a plan of about this value, for little more than the least cost."""
         if value is None:
-            return super()._cheapest(value)
+            return self._cheapest_of_all() or super()._cheapest(value)
         point = self._point_within(value)
         if point is not None and (less := self._with_less(point)) is not None and less < value:
             self._point_within(less, point.cost)
         return point
+
+    def _cheapest_of_all(self) -> Point | None:
+        """A plan of the cheapest choice, made like others where there are rules with which it is hard to place as it is."""
+        memories = self._master.choices.memories
+        answer = self._known.cheapest(None)
+        if (
+            memories is None
+            or not (memories.taken or memories.ties)
+            or answer is None
+            or answer.choice is None
+            or answer.bound is None
+        ):
+            return None
+        load = self._master.load(answer.choice)
+        point = self._point_within(load + load // ENOUGH, answer.bound)
+        return None if point is None else self._note(replace(point, cost_bound=answer.bound), None)
 
     def _with_less(self, point: Point) -> int | None:
         """The value that choices of the point's cost may have, if that is much less."""

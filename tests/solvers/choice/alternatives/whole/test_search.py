@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from solvers.choice.alternatives.instance import Answer, Choices
+from solvers.choice.alternatives.instance import Answer, Choices, Memories, Taken
 from solvers.choice.alternatives.points import Demand
 from solvers.choice.alternatives.whole.asking import Assigned
 from solvers.choice.alternatives.whole.making import Made
@@ -26,8 +26,8 @@ class Identity:
 class Known:
     """Nothing is known but that no choice costs less than 10."""
 
-    def __init__(self) -> None:
-        self.master = SimpleNamespace(choices=CHOICES, work=0, left_aside={}, cuts=[])
+    def __init__(self, choices: Choices) -> None:
+        self.master = SimpleNamespace(choices=choices, work=0, left_aside={}, cuts=[], load=lambda _: 50)
         self.placed: dict[Any, Any] = {}
         self.points: list[Any] = []
         self.costs: dict[int, int] = {}
@@ -37,8 +37,8 @@ class Known:
         return self.stop is not None
 
     def cheapest(self, most_load: int | None) -> Answer:
-        assert most_load is not None
-        self.costs[most_load] = 10
+        if most_load is not None:
+            self.costs[most_load] = 10
         return Answer((0,), 10, None)
 
 
@@ -62,11 +62,13 @@ def made(alternative: int, value: int) -> Made:
     return Made(Assigned((alternative,), {}, ()), value, CHOICES.costs[0][alternative])
 
 
-def found(plans: list[Made], chosen: int) -> list[tuple[int, int]]:
-    known = Known()
+def found(
+    plans: list[Made], chosen: int, most_value: int | None = 100, choices: Choices = CHOICES
+) -> list[tuple[int, int]]:
+    known = Known(choices)
     making: Any = Making(known, plans, chosen)
     given: Any = known
-    search = LargeSearch(given, Identity(), Demand(most_value=100), lambda: False, lambda _: None, making)
+    search = LargeSearch(given, Identity(), Demand(most_value=most_value), lambda: False, lambda _: None, making)
     return [(point.value, point.cost) for point in search.fastest().points]
 
 
@@ -78,3 +80,9 @@ def test_a_plan_made_on_the_way_to_another_is_a_point_too() -> None:
 def test_what_another_plan_beats_is_none() -> None:
     assert found([made(2, 95), made(1, 90)], 1) == [(90, 20)]
     assert found([made(1, 120), made(2, 90)], 1) == [(90, 30)]
+
+
+def test_with_reserved_ranges_the_cheapest_choice_is_made_like_others() -> None:
+    """It was placed as it is, choice after choice, each with a 16th of all work."""
+    memories = Memories((1, 1), (100, 100), False, (), 0, (Taken(((10, 20),)), Taken()))
+    assert found([made(0, 60)], 0, None, Choices(CHOICES.costs, memories=memories)) == [(60, 10)]
