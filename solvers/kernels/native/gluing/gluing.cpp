@@ -24,10 +24,9 @@ constexpr Coord kWasteWeighs = 4;                // weight of wasting all slack,
 constexpr Coord kTemperature = 9'000;            // 0.2 divided by the natural logarithm of 2
 constexpr Coord kFirstGap = 60;                  // the first gap is this part of the live sum
 constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
-constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
+constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height, and for exact joints alone,
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
-constexpr std::int64_t kPartsForExact = 3;       // and so many such parts for exact joints where no room is unused,
-constexpr std::size_t kFewLeft = 8;              // unless more than this part of all blocks is left: they were not cut straight
+constexpr std::size_t kFewLeft = 8;              // which end if more than this part of all blocks is left: they were not cut straight
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
 constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
@@ -59,7 +58,7 @@ public:
 
     // Tries height after height: closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
     Improvement run() {
-        if (live_.empty() || glue_exactly(options_.work / kPartOfWork * kPartsForExact)) return std::move(result_);
+        if (live_.empty() || glue_exactly(options_.work / kPartOfWork)) return std::move(result_);
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
         Coord gap = first_gap();
         int failed = 0;

@@ -28,7 +28,12 @@ LOOKS_A_SUM = 8
 
 class ExactGluing:
     def __init__(
-        self, sections: int, leaves: list[tuple[int, int, int]], random: SplitMix64, slack: Slack, is_over: Callable[[], bool]
+        self,
+        sections: int,
+        leaves: list[tuple[int, int, int]],
+        random: SplitMix64,
+        slack: Slack,
+        is_over: Callable[[], bool],
     ) -> None:
         self.sections, self.leaves, self.random, self.slack, self.is_over = sections, leaves, random, slack, is_over
         """`slack` only counts the work."""

@@ -45,7 +45,6 @@ TEMPERATURE = 9_000
 FIRST_GAP = 60
 WIDER = 3
 PART_OF_WORK = 4
-PARTS_FOR_EXACT = 3
 FEW_LEFT = 8
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
@@ -111,7 +110,7 @@ class _Gluing:
     def run(self) -> None:
         if not self.blocks.live:
             return
-        if self._glue_exactly(self.limit // PART_OF_WORK * PARTS_FOR_EXACT):
+        if self._glue_exactly(self.limit // PART_OF_WORK):
             return
         patience = min(self.limit // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         gap, failed, is_better = self._first_gap(), 0, True
