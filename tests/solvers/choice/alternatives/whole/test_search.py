@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from solvers.choice.alternatives.bounds.lines import Lines
 from solvers.choice.alternatives.instance import Answer, Choices, Memories, Taken
 from solvers.choice.alternatives.points import Demand
 from solvers.choice.alternatives.whole.asking import Assigned
@@ -23,6 +24,10 @@ class Identity:
         return load
 
 
+def ignore(*_: object, **__: object) -> None:
+    """Support nothing."""
+
+
 class Known:
     """Nothing is known but that no choice costs less than 10."""
 
@@ -32,6 +37,7 @@ class Known:
         self.points: list[Any] = []
         self.costs: dict[int, int] = {}
         self.stop: StopReason | None = None
+        self.supporting = SimpleNamespace(lines=Lines(), points=ignore, least_cost=ignore, least_value=ignore)
 
     def is_over(self) -> bool:
         return self.stop is not None
