@@ -12,7 +12,7 @@ from .lines import Asked, Line, Lines, Prices, Step
 SHARE = 16
 """The part of the work so far that this may take,"""
 SHARE_OF_ALL = 8
-"""and the part of all work, once the rest is done."""
+"""and the part of all work, once the rest is done; then half of what is left, if that is more."""
 WORK_OF_PRICES = 2_000_000
 """The most work for one question about prices."""
 HALVINGS = 4
@@ -153,7 +153,10 @@ class Supporting:
     def _is_over(self, *, of_all: bool) -> bool:
         """True if there is no time or work for it. That all other work is used up does not matter."""
         stopped, in_all = self._stopped(), self._master.work_in_all
-        most = in_all // SHARE_OF_ALL if of_all and in_all is not None else self._master.work // SHARE
+        most = self._master.work // SHARE
+        if of_all and in_all is not None:
+            left = in_all - (self._master.work - self._work)
+            most = max(in_all // SHARE_OF_ALL, left // 2)
         is_stopped = stopped is not None and not stopped.is_repeatable
         return self._prover is None or is_stopped or self._work >= most
 
