@@ -30,8 +30,8 @@ MOST_CHOICES = 1 << 20
 """The most choices of open groups that are kept at a time,"""
 MOST_STEPS = 1 << 27
 """and the most that are gone through at all times together."""
-MOST_ENTRIES = 100_000
-"""With more groups at all times together, only the first times count."""
+MOST_NUMBERS = 1 << 21
+"""With more alternatives of the groups of all times together, only the first times count. So do changes of what is live: each is another row of numbers."""
 MOST_LISTS = 8
 """Lists of memories that are looked at on their own, besides all memories."""
 
@@ -131,12 +131,13 @@ class SweptChoices:
             look(VERIFYING)
             for g in sorted({g for _, added in row for g in added} & todo):
                 todo.discard(g)
-                while state.size * len(costs[g]) > most and min([*open_, g], key=self._end) != g:
+                is_settled = len(costs[g]) == 1
+                while not is_settled and state.size * len(costs[g]) > most and min([*open_, g], key=self._end) != g:
                     first = min(open_, key=self._end)
                     state = np.asarray(state.min(axis=open_.index(first)), self._type)
                     open_.remove(first)
                     closed.add(first)
-                if state.size * len(costs[g]) > most:
+                if is_settled or state.size * len(costs[g]) > most:
                     state = np.asarray(state + costs[g].min(), self._type)
                     closed.add(g)
                 else:
@@ -224,17 +225,21 @@ class SweptChoices:
             names: [k for k, mine in enumerate(self._lists) if names <= mine]
             for names in {each.pools for each in every}
         }
-        entries, has_grown = 0, False
+        numbers, has_grown = 0, False
         for time in sorted(born.keys() | gone.keys()):
             look(VERIFYING)
             if has_grown and time in gone:
-                entries += sum(len(added) for _, added in live)
-                if entries > MOST_ENTRIES:
+                numbers += sum(len(self._costs[g]) for _, added in live for g in added)
+                if numbers > MOST_NUMBERS:
                     return
                 yield [(always, dict(added)) for (always,), added in live]
                 has_grown = False
             for changes, sign in ((gone.get(time, ()), -1), (born.get(time, ()), 1)):
                 for payer, bytes_ in changes:
+                    if payer.owner is not None:
+                        numbers += len(self._costs[payer.owner[0]])
+                        if numbers > MOST_NUMBERS:
+                            return
                     for k in inside[payer.pools]:
                         self._change(live[k], payer, sign * bytes_)
             has_grown = has_grown or time in born

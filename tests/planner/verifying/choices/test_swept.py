@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from planner.generate import Request, generate
-from planner.model.plan import ChoiceCertificate
-from planner.model.problem import Problem
+from planner.model.plan import ChoiceCertificate, PlanStatus
+from planner.model.problem import Alternative, Buffer, CostTerm, Lifetimes, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
-from planner.planning.placing.solving import pareto
+from planner.planning.placing.solving import pareto, plan
 from planner.verifying.choices import swept
 from planner.verifying.choices.choice import AllChoices
 from planner.verifying.choices.swept import KINDS as KINDS_OF_NUMBERS
@@ -45,9 +46,16 @@ def test_no_sweep_shows_more_than_is_true_of_every_choice(
         problem = made(kind, seed)
         assert problem is not None
         every = every_choice(problem)
-        for most, wide in ((1 << 20, 0), (1 << 20, 1 << 30), (4, 0), (1, 0)):
+        for most, wide, numbers in (
+            (1 << 20, 0, 1 << 21),
+            (1 << 20, 1 << 30, 1 << 21),
+            (4, 0, 1 << 21),
+            (1, 0, 1 << 21),
+            (4, 0, 8),
+        ):
             monkeypatch.setattr(swept, "MOST_CHOICES", most)
             monkeypatch.setattr(swept, "WIDE", wide)
+            monkeypatch.setattr(swept, "MOST_NUMBERS", numbers)
             sweeping = SweptChoices(problem)
             for value in sorted({memory - less for _, memory in every for less in (0, 1)} | {0, 1 << 70}):
                 found = sweeping.within(value).least_cost
@@ -109,3 +117,44 @@ def test_forged_sweeps_are_refuted() -> None:
     ):
         assert all_choices.objection(forged), forged
     assert all_choices.objection(replace(true, value=None, within=-(1 << 100))) is None
+
+
+def chosen_from(groups: int, alternatives: int, *, are_apart: bool = False) -> Problem:
+    """Return a problem in which each alternative has one buffer, of two bytes and one more for each alternative before; they live at one time, or each at its own."""
+    costs = (CostTerm("c"),)
+    made = []
+    for g in range(groups):
+        each = [
+            Alternative(
+                f"a{a}", (alternatives - a,), (Buffer(f"{g}.{a}", 2 + a, live=((a, a + 1) if are_apart else (0, 1),)),)
+            )
+            for a in range(alternatives)
+        ]
+        made.append(VariantGroup(f"g{g}", tuple(each)))
+    return Problem((), (Pool("p"),), lifetimes=Lifetimes.HALF_OPEN, variants=Variants(tuple(made), costs))
+
+
+def test_hundreds_of_groups_with_one_alternative_left_are_no_choice() -> None:
+    sweeping = SweptChoices(chosen_from(100, 1))
+    assert [sweeping.within(value).least_cost for value in (199, 200)] == [None, 100]
+    planned = plan(chosen_from(100, 1))
+    assert (planned.status, planned.objective.value) == (PlanStatus.OPTIMAL, 200)
+
+
+def test_alternatives_beyond_which_there_is_no_room_are_left_out_of_hundreds_of_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(swept, "WIDE", 0)
+    sweeping = SweptChoices(chosen_from(100, 2))
+    assert [sweeping.within(value).least_cost for value in (199, 200)] == [None, 200]
+
+
+def test_thousands_of_alternatives_at_times_of_their_own_take_little_memory() -> None:
+    problem = chosen_from(1, 3_000, are_apart=True)
+    tracemalloc.start()
+    found = SweptChoices(problem).within(100).least_cost
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found is not None
+    assert found <= 2_902
+    assert peak < 64 << 20
