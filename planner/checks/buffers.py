@@ -89,7 +89,7 @@ def _are_varied_in_range(columns: VariedColumns, names: Names) -> bool:
         listed = () if saying.pools is None else saying.pools
         if max(len(text or "") for text in (saying.kind, saying.device, saying.dtype)) > MAX_TEXT:
             return False
-        if saying.pools == () or len({*listed}) < len(listed) or not names.pools.keys() >= {*listed}:
+        if saying.pools == () or len({*listed}) < len(listed) or not all(name in names.pools for name in listed):
             return False
         if saying.home is not None and saying.home not in names.pools:
             return False

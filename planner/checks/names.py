@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -14,7 +14,8 @@ from solvers.model.instance import Term
 from ..model.columns import ids
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
-from ..model.pool_columns import names_of
+from ..model.numbered import Numbered
+from ..model.pool_columns import PoolColumns
 from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
 from ..model.relation_columns import ids_in, own_ties
 from .report import Place, Report, quoted
@@ -31,17 +32,38 @@ class Names:
         self._pools = problem.pools
 
     @cached_property
-    def pools(self) -> dict[str, int]:
+    def pools(self) -> Mapping[str, int]:
         """Return the position of each pool, and of the first if several have a name."""
+        if isinstance(self._pools, PoolColumns):
+            return _Positions(self._pools.texts)
         positions: dict[str, int] = {}
-        for i, name in enumerate(names_of(self._pools)):
-            positions.setdefault(name, i)
+        for i, pool in enumerate(self._pools):
+            positions.setdefault(pool.name, i)
         return positions
 
     @cached_property
     def buffers(self) -> dict[BufferId, int]:
         """Return the position of each buffer; few problems name their buffers."""
         return {id_: i for i, id_ in enumerate(self.different)}
+
+
+class _Positions(Mapping[str, int]):
+    """Where each of many names is first, without an object for each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = Numbered(names)
+
+    def __getitem__(self, name: str) -> int:
+        found = self._names.number(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def are_different(ids: Sequence[BufferId]) -> bool:

@@ -14,7 +14,7 @@ from solvers.model.instance import Ints
 from .columns import FEW, NO_HINT, BufferColumns
 from .problem import Buffer, BufferId, Pool
 from .texts import GatheredTexts
-from .varied_columns import NEVER, RARE, UNKNOWN, Saying, VariedColumns, buffer_of
+from .varied_columns import NEVER, RARE, UNKNOWN, Saying, Sayings, VariedColumns, buffer_of
 
 _LARGEST = 1 << 63
 _CONSTANT = "constant"
@@ -79,7 +79,8 @@ class Gathered:
         """Of each of the last buffers: size, alignment, start and end of the first lifetime, hint, and the index of what it says in words."""
         self._settled: list[list[Ints]] = []
         """The same of BLOCK buffers each, in narrow columns."""
-        self._sayings: dict[Saying, int] = {_PLAIN: 0}
+        self._sayings = Sayings()
+        self._sayings.of(_PLAIN)
         self._rare: dict[str, Numbers] = {}
         """Columns that most files do not need; each ends with the last buffer that has one of these numbers."""
         self._further, self._until = Numbers(), Numbers()
@@ -95,9 +96,9 @@ class Gathered:
         live, fixed, hint = buffer.live, buffer.fixed, buffer.hint
         start, end = UNKNOWN if live is None else live[0] if live else NEVER
         said = (buffer.pools, buffer.kind, None if fixed is None else fixed.pool, buffer.device, buffer.dtype)
-        saying = self._sayings.get(said)  # type: ignore[call-overload]  # it equals a plain tuple, which is made faster
+        saying = self._sayings.first.get(said)
         if saying is None:
-            saying = self._sayings[Saying(*said)] = len(self._sayings)
+            saying = self._sayings.of(said)
         numbers = _NUMBERS_OF(buffer)
         has_more = numbers != _NO_NUMBERS or fixed is not None or (live is not None and len(live) > 1)
         is_odd = (start == end and bool(live)) or hint == NO_HINT or buffer.data is not None
@@ -173,12 +174,12 @@ class Gathered:
         """Return all of them in columns, without lists of memories that name the only one; None if they are few, or do not fit there. No more can be added."""
         if len(self) + len(self._further) // 2 <= FEW or self._whole:
             return None
-        said = self._sayings_without(only)
+        said = self._sayings.without(only)
         size, alignment, start, end, hints, which = map(self._column, range(WIDTH))
-        used = {said[i] for i in np.flatnonzero(np.bincount(which)).tolist()}
+        used = np.flatnonzero(np.bincount(which)).tolist()
         ids = self._ids.all()
-        if self._is_plain and not any(each.pools is not None or each.kind == _CONSTANT for each in used):
-            kinds = None if used == {Saying()} else [said[i].kind for i in which.tolist()]
+        if self._is_plain and not any(said[i].pools is not None or said[i].kind == _CONSTANT for i in used):
+            kinds = None if all(said[i] == _PLAIN for i in used) else [said[i].kind for i in which.tolist()]
             wanted = _wide(hints) if bool((hints != NO_HINT).any()) else None
             return BufferColumns(ids, _wide(size), _wide(alignment), _wide(start), _wide(end), kinds, wanted)
         for name, column in self._rare.items():
@@ -188,16 +189,10 @@ class Gathered:
         which = which.astype(np.min_scalar_type(len(said)))
         rare = {name: _wide(column.all()) for name, column in self._rare.items()}
         further, until = self._further.all(), self._until.all()
-        return VariedColumns(ids, size, alignment, start, end, hints, which, (*said,), rare, further, until)
-
-    def _sayings_without(self, only: str | None) -> list[Saying]:
-        """Return what buffers say by its index, but no list of nothing else than this memory."""
-        if only is None:
-            return [*self._sayings]
-        return [said._replace(pools=None) if said.pools == (only,) else said for said in self._sayings]
+        return VariedColumns(ids, size, alignment, start, end, hints, which, said, rare, further, until)
 
     def _rows(self, first: int, end: int, only: str | None = None) -> Iterator[Buffer]:
-        sayings = self._sayings_without(only)
+        sayings = self._sayings.without(only)
         for i, id_, own in zip(range(first, end), self._ids.rows(first), self._from(first, end), strict=False):
             if i in self._whole:
                 yield self._whole[i]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from typing import cast
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from solvers.model.instance import Bools, Ints
 
 from .columns import FEW, Kept, KeptColumns
 from .problem import Pool
+from .texts import GatheredTexts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,13 +59,16 @@ class PoolColumns(KeptColumns[Pool]):
         return Pool(self.texts[i], size, int(self.alignment[i]), cost=int(self.cost[i]), rank=int(self.rank[i]))
 
 
-def named_pools(names: Sequence[str]) -> Sequence[Pool]:
+def named_pools(names: Collection[str]) -> Sequence[Pool]:
     """Return memories of nothing but a name, in columns if they are many."""
     count = len(names)
     if count <= FEW:
         return tuple(map(Pool, names))
     zero, one = (np.broadcast_to(np.int64(number), count) for number in (0, 1))
-    return PoolColumns(names, zero, zero != 0, one, one, zero)
+    texts = GatheredTexts()
+    for name in names:
+        texts.append(name)
+    return PoolColumns(cast(Sequence[str], texts.all()), zero, zero != 0, one, one, zero)
 
 
 class PoolsByName(Mapping[str, Pool]):

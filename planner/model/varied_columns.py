@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from solvers.model.instance import Ints
 
 from .columns import FEW, NO_HINT, BufferColumns, Kept, KeptColumns, NumberColumns, restricted
+from .numbered import FIRST, Numbered
 from .problem import Buffer, BufferId, Fixed, Interval
 
 NEVER, UNKNOWN = (0, 0), (1, 1)
@@ -32,6 +34,54 @@ class Saying(NamedTuple):
     dtype: str | None = None
 
 
+class Sayings(Sequence[Saying]):
+    """What buffers say, each once, in order. The first ones are kept as they are; all others are texts, and made when somebody looks at them."""
+
+    __slots__ = ("_first", "_more", "_only", "first")
+
+    def __init__(self) -> None:
+        self.first: dict[tuple[Any, ...], int] = {}
+        """The numbers of the first ones."""
+        self._first: list[Saying] = []
+        self._more = Numbered()
+        self._only: str | None = None
+        """A list of this memory alone is left out."""
+
+    def of(self, said: tuple[Any, ...]) -> int:
+        """Return the number of what is said, and add it if it is new."""
+        found = self.first.get(said)
+        if found is not None:
+            return found
+        if len(self._first) == FIRST:
+            return FIRST + self._more.of(json.dumps(said))
+        self._first.append(Saying(*said))
+        return self.first.setdefault(self._first[-1], len(self.first))
+
+    def without(self, only: str | None) -> Sequence[Saying]:
+        """Return the same without lists of this memory alone. Nothing can be added to it."""
+        if only is None:
+            return self if self._more else self._first
+        made = Sayings()
+        made._first = [said._replace(pools=None) if said.pools == (only,) else said for said in self._first]
+        made._more, made._only = self._more, only
+        return made if made._more else made._first
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._more)
+
+    @overload
+    def __getitem__(self, at: int) -> Saying: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Saying]: ...
+    def __getitem__(self, at: int | slice) -> Saying | list[Saying]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        if at < FIRST:
+            return self._first[at]
+        pools, *words = json.loads(self._more[at - FIRST])
+        return Saying(None if pools is None or pools == [self._only] else tuple(pools), *words)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VariedColumns(KeptColumns[Buffer], NumberColumns):
     """Buffers without data. The arrays never change, and those of sizes and times may have few bits. Once many of them are read one by one, all are made, and kept."""
@@ -46,7 +96,7 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
     """NO_HINT: there is none."""
     said: Ints
     """For each buffer the number of its saying."""
-    sayings: tuple[Saying, ...]
+    sayings: Sequence[Saying]
     """Some of them perhaps without a buffer."""
     rare: Mapping[str, Ints]
     """Columns that most problems do not have: the fixed `offset`, and fields named as those of a Buffer. Each holds what RARE says where there is nothing."""
@@ -94,9 +144,9 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
         return found[self.said]
 
     @property
-    def used(self) -> list[Saying]:
+    def used(self) -> Iterator[Saying]:
         """Return what any buffer says."""
-        return [self.sayings[i] for i in np.flatnonzero(np.bincount(self.said)).tolist()]
+        return map(self.sayings.__getitem__, np.flatnonzero(np.bincount(self.said)).tolist())
 
     @property
     def end_of_fixed(self) -> int:

@@ -146,6 +146,12 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
             b'{"ph":"i","name":"[memory]","ts":%d,"args":{"Addr":%d,"Bytes":64,"Device Id":0,"Device Type":0}}' % (i, i)
         ),
     ),
+    ("chrome-trace", "processes of their own"): trace(
+        lambda i: b'{"ph":"B","pid":%d,"name":"%d","args":{"size":1}}' % (i, i)
+    ),
+    ("chrome-trace", "devices of their own"): trace(
+        lambda i: b'{"name":"[memory]","args":{"Bytes":1,"Device Id":%d}}' % i
+    ),
     ("chrome-trace", "memory events alone"): trace(lambda i: b'{"name":"[memory]","args":{"Addr":%d,"Bytes":1}}' % i),
     ("chrome-trace", "buffers in threads of their own"): trace(
         lambda i: b'{"ph":"B","tid":%d,"name":"b","args":{"size":1}}' % i

@@ -109,7 +109,7 @@ class _Bars:
         self.twice = Report()
         """Names of two buffers."""
         self._names = Found()
-        self._pools: dict[str, int] = {}
+        self._pools = Found()
         self._rows = array("q")
         """Of each buffer: size, alignment, hint and the number of the memory."""
         self._owner = array("i")
@@ -124,7 +124,7 @@ class _Bars:
     def add(self, event: int, buffer: Sized, start: float | None, end: float | Decimal | None) -> None:
         """Add a bar of a buffer; one without a beginning is there from the start of all, one without an end until the end of all."""
         name, size, pool, hint, alignment = buffer
-        row = (size, alignment, NO_HINT if hint is None else hint, self._pools.setdefault(pool, len(self._pools)))
+        row = (size, alignment, NO_HINT if hint is None else hint, self._pools.of(pool))
         i = self._names.of(name)
         if WIDTH * i == len(self._rows):
             self._rows.extend(row)
@@ -138,15 +138,14 @@ class _Bars:
 
     def problem(self) -> Problem:
         """Return the problem of all bars; no more can be added."""
-        homes = [(pool,) for pool in self._pools]
         lives = _lives(*self._spans(), len(self._names))
         buffers = Gathered()
         for i, name in enumerate(in_time(self._names, "reading", "buffer")):
             size, alignment, hint, pool = self._rows[WIDTH * i : WIDTH * (i + 1)]
             wanted = None if hint == NO_HINT else hint
-            buffers.add(Buffer(name, size, alignment, live=next(lives), pools=homes[pool], hint=wanted))
+            buffers.add(Buffer(name, size, alignment, live=next(lives), pools=(self._pools[pool],), hint=wanted))
         self._names.clear()
-        pools = named_pools([*self._pools])
+        pools = named_pools(self._pools)
         every = buffers.all(pools)
         return Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)
 
@@ -243,13 +242,13 @@ class _Changes:
         self.events, self._amounts, self._places = array("q"), array("q"), array("i")
         self.times: array[float] | list[float] = array("d")
         """A list if some are no floats."""
-        self._pools: dict[str, int] = {}
+        self._pools = Found()
         self._known = Found()
         """The numbers of memories, with addresses."""
 
     def add(self, event: int, args: Mapping[str, Any], time: float) -> None:
         pool = f"{args.get('Device Type', 'device')} {args.get('Device Id', 0)}"[:64]
-        number = self._pools.setdefault(pool, len(self._pools))
+        number = self._pools.of(pool)
         self.events.append(event)
         self._amounts.append(args["Bytes"])
         self._places.append(self._known.of(f"{number} {args.get('Addr')}"))
@@ -259,13 +258,12 @@ class _Changes:
 
     def add_to(self, found: _Bars, report: Report) -> None:
         """Add what is allocated and freed. What was allocated before the first event is there from the start."""
-        pools = [*self._pools]
         held, named = (array("i", [NOTHING]) * len(self._known) for _ in range(2))
         """By memory and address: the event that allocated what is there, and the number of what was there last."""
         count = 0
 
         def add(k: int, place: int, start: float | None, end: float | None) -> None:
-            pool = pools[int(self._known[place].partition(" ")[0])]
+            pool = self._pools[int(self._known[place].partition(" ")[0])]
             found.add(self.events[k], Sized(str(named[place]), abs(self._amounts[k]), pool, None, 1), start, end)
 
         for k in in_time(self._in_order(), "reading", "event"):

@@ -52,8 +52,7 @@ class Waiting:
         self._odd: dict[int, Hashable] = {}
         """The names that are no texts."""
         self._starts: list[float] = []
-        self._memories: dict[str, int] = {}
-        self._memory_names: list[str] = []
+        self._memories = Found()
         self._free = array("q")
 
     def put(self, begun: Begun, outside: int = NOTHING) -> int:
@@ -62,9 +61,7 @@ class Waiting:
         row = (event, outside, NOTHING, 0, 0, 0)
         if buffer is not None:
             name, size, pool, hint, alignment = buffer
-            memory = self._memories.setdefault(pool, len(self._memories))
-            if memory == len(self._memory_names):
-                self._memory_names.append(pool)
+            memory = self._memories.of(pool)
             row = (event, outside, size, alignment, NO_HINT if hint is None else hint, memory)
         named = self._names.of(name) if isinstance(name, str) else ODD
         if named == len(self._buffers_named):
@@ -98,7 +95,7 @@ class Waiting:
         if size == NOTHING:
             return Begun(event, name, start, None)
         wanted = None if hint == NO_HINT else hint
-        return Begun(event, name, start, Sized(str(name), size, self._memory_names[memory], wanted, alignment))
+        return Begun(event, name, start, Sized(str(name), size, self._memories[memory], wanted, alignment))
 
     def has_buffer(self, name: str) -> bool:
         """True if any buffer has that name."""

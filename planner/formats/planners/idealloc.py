@@ -78,7 +78,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         buffers.add(Buffer(id_, size, max(alignment, 1), live=live, pools=(home,), hint=offset))
     report.raise_if_any()
     known.clear()
-    pools = named_pools([*heaps.values()])
+    pools = named_pools(heaps.values())
     heaps.clear()
     every = buffers.all(pools)
     return sound_as_read(Problem(every, pools, lifetimes=Lifetimes.HALF_OPEN)), ()

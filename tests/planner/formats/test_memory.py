@@ -22,7 +22,6 @@ MORE = {
     ("memplan", "colocations"): 10,
     ("memplan", "pools of a name alone"): 8,
     ("usmp", "conflicts"): 8,
-    ("idealloc", "heaps of their own"): 8,
 }
 """The exceptions that docs/other-formats.md names."""
 BESIDES = 4 * MIB

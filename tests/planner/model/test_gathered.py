@@ -12,7 +12,7 @@ import pytest
 from planner.model.columns import FEW, BufferColumns, ids
 from planner.model.gathered import Gathered
 from planner.model.problem import Buffer, Fixed, Pool
-from planner.model.varied_columns import VariedColumns, are_any_fixed
+from planner.model.varied_columns import Sayings, VariedColumns, are_any_fixed
 
 PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
 ODD = [
@@ -110,3 +110,16 @@ def test_some_may_name_the_only_memory_and_others_not() -> None:
     buffers = [*PLAIN, Buffer("a", 8, live=((0, 1),), pools=("one",)), Buffer("b", 8, live=((0, 1), (3, 4)))]
     expected = tuple(replace(each, pools=None) for each in buffers)
     assert gathered(buffers).all([Pool("one")]) == expected
+
+
+def test_what_very_many_buffers_say_is_no_object_for_each() -> None:
+    buffers = [Buffer(f"b{i}", 8, live=((0, 1),), pools=(f"p{i}", "é\n\ud800"), kind=f"k{i}") for i in range(2 * FEW)]
+    buffers += [Buffer("a", 8, live=((0, 1),), pools=("one",), kind=f"q{i}") for i in range(2)]
+    made = gathered(buffers)
+    assert [made.row(i) for i in range(len(made))] == buffers
+    found = made.all([Pool("one")])
+    assert isinstance(found, VariedColumns)
+    assert isinstance(found.sayings, Sayings)
+    assert [*found.used] == found.sayings[1:]
+    assert found == (*buffers[:-2], *(replace(each, pools=None) for each in buffers[-2:]))
+    assert pickle.loads(pickle.dumps(found)) == found
