@@ -9,7 +9,8 @@ from math import isinf
 from ...checks.report import Place, Report, quoted
 from ...model.deadline import tick
 from ...model.errors import Code
-from .pieces import BYTES_A_KEY, MAX_DEPTH, MAX_DIGITS, MOST_KEYS
+from ...model.numbered import FIRST, Numbered
+from .pieces import MAX_DEPTH, MAX_DIGITS, most_keys
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
@@ -29,6 +30,25 @@ class _Open:
     """None for a list."""
     step: str | int | None = None
     """The key or position of the next or last value."""
+    more: Numbered | None = None
+    """The keys of an object after the first ones: packed, since it may have a million."""
+
+    @property
+    def count(self) -> int:
+        """The number of keys."""
+        return len(self.keys or ()) + (0 if self.more is None else len(self.more))
+
+    def add(self, key: str) -> bool:
+        """Add a key of an object; return False if it is there already."""
+        before = self.count
+        if self.keys is None or key in self.keys:
+            return False
+        if before < FIRST:
+            self.keys.add(key)
+        else:
+            self.more = Numbered() if self.more is None else self.more
+            self.more.of(key)
+        return self.count > before
 
 
 @dataclass(slots=True)
@@ -163,11 +183,10 @@ def _key(scan: _Scan) -> bool:
         return False
     frame.step = key
     if frame.keys is not None:
-        if key in frame.keys:
+        if not frame.add(key):
             scan.report.add(Code.DUPLICATE_KEY, scan.place, f"the key {quoted(key)} appears twice in one object")
-        frame.keys.add(key)
-        if len(frame.keys) > MOST_KEYS + len(scan.text) // BYTES_A_KEY:
-            text = f"an object has {len(frame.keys) - 1} keys at most in a document of this length"
+        if frame.count > most_keys(len(scan.text), is_own=len(scan.stack) == 1):
+            text = f"an object has {frame.count - 1} keys at most in a document of this length"
             scan.report.add(Code.TOO_LARGE, scan.place[:-1], text)
             return False
     _check_text(scan, key, "the key")

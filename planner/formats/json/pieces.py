@@ -25,8 +25,10 @@ ALLOWANCE, FOR_EACH = 1 << 26, 16
 """The memory that reading may take at once, and further bytes for each byte of the document."""
 MAX_DEPTH = 64
 """The most nested lists and objects."""
-MOST_KEYS, BYTES_A_KEY = 1 << 16, 24
-"""The most keys of one object, and the document's bytes per further key."""
+MOST_OWN_KEYS = 1 << 12
+"""The most keys of the document itself, which in no format is a map of names."""
+MOST_KEYS, BYTES_A_KEY = 1 << 14, 32
+"""The most keys of any other object, and the document's bytes per further key: a map names what the document says more of elsewhere."""
 MAX_DIGITS = 20
 """The most digits of an integer."""
 ANY: Final = None
@@ -140,6 +142,11 @@ class Marks(NamedTuple):
         first, behind = (_before(self.places, place) for place in (span.begin, span.end - 1))
         found: Ints = self.places[first:behind][self.levels[first:behind] == -self.levels[first]]
         return found
+
+
+def most_keys(length: int, *, is_own: bool) -> int:
+    """Return the most keys of an object in a document of this length; of the document itself if it is its own."""
+    return MOST_OWN_KEYS if is_own else MOST_KEYS + length // BYTES_A_KEY
 
 
 def _before(places: Ints, place: int) -> int:

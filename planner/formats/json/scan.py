@@ -10,19 +10,20 @@ import codecs
 import json
 import re
 import time
+from array import array
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import numpy as np
 
 from ...checks.report import Report, bad_input
 from ...model.deadline import LOOK_EVERY, look
 from ...model.errors import Code
 from .pieces import (
-    BYTES_A_KEY,
     LARGE,
     MAX_DEPTH,
     MAX_DIGITS,
-    MOST_KEYS,
     PIECE,
     Marks,
     Piece,
@@ -31,6 +32,7 @@ from .pieces import (
     count_of,
     deepest,
     member,
+    most_keys,
     pieces,
     root,
 )
@@ -105,14 +107,17 @@ def _read(data: bytes, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | N
         raise ValueError  # it ends differently from how it begins
     if whole is None or whole.end - whole.begin <= PIECE:
         return hooks.last if isinstance(hooks.load(data), _Object) else None
-    return _read_container(data, whole, hooks, marks)
+    return _read_container(data, whole, hooks, marks, is_own=True, is_kept=True)
 
 
-def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None) -> dict[str, Any] | None:
-    """Read a long object and return its keys, or a long list, of which nothing is kept."""
+def _read_container(
+    data: bytes, span: Span, hooks: _Hooks, marks: Marks | None, *, is_own: bool = False, is_kept: bool = False
+) -> dict[str, Any] | None:
+    """Read a long object and return its keys if they are to be kept; of a long list nothing is."""
     is_object = data[span.begin] == ord("{")
     keys: dict[str, Any] = {}
-    count = 0
+    hashes = array("q")
+    count, most = 0, most_keys(len(data), is_own=is_own)
     for piece in pieces(data, span, marks):
         found = _large(data, piece, is_object=is_object) if piece.is_large else None
         if found is None:
@@ -129,12 +134,17 @@ def _read_container(data: bytes, span: Span, hooks: _Hooks, marks: Marks | None)
             _read_container(data, value, hooks, marks)
             here = {hooks.load(key): None} if is_object else {}
         count += len(here)
-        keys.update(here)
-        if len(keys) != count:
+        if is_kept:
+            keys.update(here)
+        else:
+            hashes.extend(map(hash, here))
+        if is_kept and len(keys) != count:
             raise ValueError
         hooks.wide = hooks.wide or count > WIDE
-        if count > MOST_KEYS + len(data) // BYTES_A_KEY:
+        if is_object and count > most:
             raise ValueError
+    if not is_kept and len(np.unique(hashes)) != count:  # two may be alike
+        _read_container(data, span, hooks, marks, is_kept=True)
     return keys if is_object else None
 
 

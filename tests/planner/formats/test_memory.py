@@ -72,6 +72,14 @@ def test_lists_of_wrong_items_take_a_few_times_their_length(name: str, tmp_path:
     assert more < FEW * len(data) + SLACK
 
 
+@pytest.mark.parametrize("name", ["one object of many keys", "keys at the top"])
+def test_an_object_of_many_keys_takes_a_few_times_its_length(name: str, tmp_path: Path) -> None:
+    data = FILES["memplan", name](2 * LENGTH)
+    more, outcome = taken("memplan", data, tmp_path)
+    assert outcome == "too_large"
+    assert more < FEW * len(data) + BESIDES
+
+
 def test_rows_that_are_too_many_are_not_kept(tmp_path: Path) -> None:
     data = FILES["minimalloc", "clocks of threads"](LENGTH)
     more, outcome = taken("minimalloc", data, tmp_path)

@@ -199,12 +199,26 @@ def test_a_list_may_be_long_of_white_space_alone(text: str) -> None:
 
 
 def test_an_object_may_be_keyed_by_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "MOST_KEYS", 10)
+    monkeypatch.setattr(pieces, "MOST_KEYS", 10)
     names = {f"buffer{i}": f"model/layer/{i}" for i in range(200)}
     buffers = [{"id": "a", "size": 8, "live": [[0, 1]]}]
     data = json.dumps({"format": "memplan/1", "buffers": buffers, "names": names}).encode()
     with small():
         assert scanned(data) == {"format", "buffers", "names"}
+
+
+def test_keys_of_long_inner_objects_are_told_apart_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps({"format": "memplan/1", "names": {f"k{i}": 1 for i in range(50)}})
+    whole = scan.scan(text.encode()).top
+    for hash_ in (hash, len):
+        monkeypatch.setattr(scan, "hash", hash_, raising=False)
+        with small():
+            found = scan.scan(text.encode()).top
+            assert found is not None
+            assert whole is not None
+            assert found.keys() == whole.keys()
+            with pytest.raises(BadInput, match="k7"):
+                scan.scan(text.replace("k8", "k7").encode())
 
 
 @pytest.mark.parametrize("wide", [0, 39])
