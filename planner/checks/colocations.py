@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from solvers.model.instance import Ints
+
 from ..facts.colocation import Forest, forest_of, forest_of_columns
+from ..model.columns import FEW
 from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
@@ -109,15 +113,51 @@ def _of_forest(forest: Forest, colocations: Sequence[Colocation], names: Names) 
 
 def _gathered(colocations: Sequence[Colocation], names: Names, report: Report) -> _Members:
     """Return the groups of any colocations, and report their faults."""
-    links = [(names.buffers[c.buffer], names.buffers[c.base]) for c in colocations]
-    near = _near(links)
+    links = _links(colocations, names)
+    near = _Near(links)
     _check_cycles(colocations, links, near, report)
     return _gather(colocations, links, near, report)
 
 
-def _check_cycles(
-    colocations: Sequence[Colocation], links: list[tuple[int, int]], near: dict[int, list[int]], report: Report
-) -> None:
+def _links(colocations: Sequence[Colocation], names: Names) -> Ints:
+    """Return the numbers of each colocation's buffer and base."""
+    number = names.buffers
+    flat = array("i")
+    for each in in_time(colocations, "checking", "colocation"):
+        flat.append(number[each.buffer])
+        flat.append(number[each.base])
+    return np.frombuffer(flat, np.int32).reshape(-1, 2)
+
+
+class _Near:
+    """The links of each buffer in any, in the order of the links: k if it is the base of link k, and ~k if it is the buffer. Buffers come as they are named first."""
+
+    def __init__(self, links: Ints) -> None:
+        numbers = np.flatnonzero(links[:, 0] != links[:, 1]).astype(np.int32)
+        nodes = links[numbers, ::-1].ravel()
+        sides = np.stack([numbers, ~numbers], axis=1).ravel()
+        order = np.argsort(nodes, kind="stable")
+        self._sides = sides[order]
+        found, first = np.unique(nodes, return_index=True)
+        self._buffers = found[np.argsort(first)]
+        ends = np.bincount(nodes) if len(nodes) else np.zeros(0, np.int64)
+        self._ends = np.cumsum(ends)
+        bases = np.bincount(nodes[1::2], minlength=len(ends))
+        self.bases, self.dependents = bases.astype(np.int32), (ends - bases).astype(np.int32)
+        """How many bases each buffer has, and how many buffers have it as their base."""
+
+    def __getitem__(self, i: int) -> list[int]:
+        return self._sides[self._ends[i - 1] if i else 0 : self._ends[i]].tolist()
+
+    def __iter__(self) -> Iterator[int]:
+        for begin in range(0, len(self._buffers), FEW):
+            yield from self._buffers[begin : begin + FEW].tolist()
+
+    def __len__(self) -> int:
+        return len(self._buffers)
+
+
+def _check_cycles(colocations: Sequence[Colocation], links: Ints, near: _Near, report: Report) -> None:
     """Report each cycle of buffers that are based on each other."""
     onward = _links_on_cycles(links, near)
     seen: set[int] = set()
@@ -127,7 +167,7 @@ def _check_cycles(
         while here not in seen:
             seen.add(here)
             steps.append(here)
-            here = links[onward[here]][1]
+            here = int(links[onward[here], 1])
         if here in steps:
             cycle = steps[steps.index(here) :]
             names = ", ".join(quoted(colocations[onward[i]].buffer) for i in cycle[:2])
@@ -136,20 +176,9 @@ def _check_cycles(
             report.add(Code.CYCLIC_COLOCATION, ("constraints", "colocations", onward[cycle[-1]]), text)
 
 
-def _near(links: list[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return the links of each buffer: k if it is the base of link k, and ~k if it is the buffer."""
-    near: dict[int, list[int]] = {}
-    for k, (buffer, base) in enumerate(in_time(links, "checking", "colocation")):
-        if buffer != base:
-            near.setdefault(base, []).append(k)
-            near.setdefault(buffer, []).append(~k)
-    return near
-
-
-def _links_on_cycles(links: list[tuple[int, int]], near: dict[int, list[int]]) -> dict[int, int]:
+def _links_on_cycles(links: Ints, near: _Near) -> dict[int, int]:
     """Return a link of each buffer on a cycle, or between two cycles; loose ends are peeled off one by one."""
-    bases = {i: sum(k < 0 for k in own) for i, own in near.items()}
-    dependents = {i: len(own) - bases[i] for i, own in near.items()}
+    bases, dependents = near.bases, near.dependents
     loose = [i for i in near if not bases[i] or not dependents[i]]
     peeled: set[int] = set()
     while loose:
@@ -158,19 +187,18 @@ def _links_on_cycles(links: list[tuple[int, int]], near: dict[int, list[int]]) -
             continue
         peeled.add(here)
         for k in near[here]:
-            other, left = (links[k][0], bases) if k >= 0 else (links[~k][1], dependents)
+            other, left = (int(links[k, 0]), bases) if k >= 0 else (int(links[~k, 1]), dependents)
             left[other] -= 1
             if not left[other]:
                 loose.append(other)
     if len(peeled) == len(near):
         return {}
-    ends = dict.fromkeys(i for link in links if link[0] != link[1] for i in link if i not in peeled)
-    return {i: min(~k for k in near[i] if k < 0 and links[~k][1] not in peeled) for i in ends}
+    are_apart = links[:, 0] != links[:, 1]
+    ends = dict.fromkeys(i for i in links[are_apart].ravel().tolist() if i not in peeled)
+    return {i: min(~k for k in near[i] if k < 0 and int(links[~k, 1]) not in peeled) for i in ends}
 
 
-def _gather(
-    colocations: Sequence[Colocation], links: list[tuple[int, int]], near: dict[int, list[int]], report: Report
-) -> _Members:
+def _gather(colocations: Sequence[Colocation], links: Ints, near: _Near, report: Report) -> _Members:
     """Walk along the links from each buffer; different ways to a buffer must give the same distance."""
     groups = _Members({}, {}, {}, {})
     reported: set[int] = set()
@@ -181,11 +209,12 @@ def _gather(
         members, todo = [start], [start]
         while todo:
             here = todo.pop()
-            groups.link[here] = max(near[here][0], ~near[here][0])
-            for side in near[here]:
+            sides = near[here]
+            groups.link[here] = max(sides[0], ~sides[0])
+            for side in sides:
                 k = max(side, ~side)
                 offset = colocations[k].offset
-                other, distance = (links[k][0], offset) if side >= 0 else (links[k][1], -offset)
+                other, distance = (int(links[k, 0]), offset) if side >= 0 else (int(links[k, 1]), -offset)
                 place = groups.shift[here] + distance
                 if other not in groups.root:
                     groups.root[other], groups.shift[other] = start, place
@@ -194,7 +223,7 @@ def _gather(
                 elif groups.shift[other] != place and k not in reported:
                     reported.add(k)
                     tied = colocations[k]
-                    implied = groups.shift[links[k][0]] - groups.shift[links[k][1]]
+                    implied = groups.shift[int(links[k, 0])] - groups.shift[int(links[k, 1])]
                     text = (
                         f"puts buffer {quoted(tied.buffer)} {tied.offset} above {quoted(tied.base)}, "
                         f"but other colocations put it {implied} above"

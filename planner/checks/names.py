@@ -155,8 +155,7 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
         ((each.first for each in constraints.reuse_penalties), (each.second for each in constraints.reuse_penalties)),
         ((was.buffer for was in problem.was),),
     )
-    named = [*chain.from_iterable(lists)]
-    return {*map(type, named)} <= {int, str} and known >= {*named}
+    return all(id_ in known and (type(id_) is str or type(id_) is int) for id_ in chain.from_iterable(lists))
 
 
 def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
