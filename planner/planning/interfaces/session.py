@@ -121,7 +121,9 @@ class Session:
             require_valid(options)
             if not isinstance(options.capacity, Mapping):
                 self._valid = options, repr(options)
-        before = self._before if _named_alike(self._before.pools, problem.pools) else NOTHING
+        before = self._before  # once: another thread may set it meanwhile
+        if not _named_alike(before.pools, problem.pools):
+            before = NOTHING
         buffers = tuple(problem.buffers)
         rows = rows_of(before, buffers)
         if rows.new:
@@ -151,7 +153,7 @@ class Session:
         if _cannot_change(planned, rows.new):
             if known.placements:
                 self._same.remember(planned.buffers, rows.new)
-                rules = _unchanging(planned.constraints, self._before.rules, facts.rules)
+                rules = _unchanging(planned.constraints, before.rules, facts.rules)
                 self._before = Neighbour(
                     planned.buffers,
                     planned.pools,
@@ -308,10 +310,10 @@ def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
 def _unchanging(
     constraints: Constraints, before: tuple[Constraints, str] | None, text: str
 ) -> tuple[Constraints, str] | None:
-    """Return the constraints with their text; None if they contain lists, which somebody could change."""
+    """Return the constraints with their text; None if that was not written, or if they contain lists, which somebody could change."""
     if before is not None and before[0] is constraints:
         return before
-    return (constraints, text) if _is_unchanging((constraints,)) else None
+    return (constraints, text) if text and _is_unchanging((constraints,)) else None
 
 
 def _is_unchanging(some: tuple[object, ...]) -> bool:

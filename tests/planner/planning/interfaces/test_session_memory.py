@@ -1,0 +1,50 @@
+"""What a session remembers of one problem says nothing of another that only resembles it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Thread
+
+import pytest
+
+from planner import Buffer, Pool, Problem, Session, plan, verify
+from planner.facts.digest import digest
+from planner.model.problem import Constraints
+from planner.planning.interfaces import session as session_module
+
+
+def meeting(size: int) -> tuple[Buffer, ...]:
+    return Buffer("a", 10, live=((0, 2),)), Buffer("b", size, live=((1, 3),))
+
+
+def test_constraints_known_from_a_problem_with_read_only_pools_are_digested() -> None:
+    session, ram = Session(), (Pool("ram"),)
+    for constraints in (Constraints(conflicts=(("a", "b"),)), Constraints(exclusions=(("a", "b"),))):
+        for size, pools in ((5, (Pool("rom", read_only=True), Pool("ram"))), (5, ram), (6, ram)):
+            problem = Problem(meeting(size), pools, constraints)
+            made = session.plan(problem)
+            assert made.problem_digest == digest(problem)
+            assert made.peak == plan(problem).peak
+
+
+def test_what_another_thread_plans_meanwhile_is_no_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+    two, one = (Pool("m", rank=0), Pool("n", rank=1)), (Pool("m", rank=1), Pool("n", rank=0))
+    first = tuple(Buffer(f"b{i}", 4, live=((0, 2),)) for i in range(4))
+    buffers = tuple(replace(each, pools=None if i else ("m", "n")) for i, each in enumerate(first))
+    session, compare = Session(0), session_module._named_alike
+    session.plan(Problem(first, one))
+    threads = [Thread(target=session.plan, args=(Problem(buffers, two),))]
+
+    def interrupted(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
+        found = compare(pools, others)
+        while threads:
+            thread = threads.pop()
+            thread.start()
+            thread.join()
+        return found
+
+    monkeypatch.setattr(session_module, "_named_alike", interrupted)
+    problem = Problem(buffers, one)
+    assert not verify(problem, session.plan(problem))
+    assert not threads
