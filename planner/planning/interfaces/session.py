@@ -28,6 +28,7 @@ from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
 from ..options.options import Options, bad_option, require_valid
+from ..options.preference import Preference
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.placing import placed_again
@@ -136,7 +137,7 @@ class Session:
         facts.take_over(copy.facts)
         require_sound(planned)
         facts.is_sound = True
-        usual, text = self._plain_of(options)
+        usual, text = self._plain_of(options, planned)
         key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), text)
         known = self._known(key)
         if known is None:
@@ -218,8 +219,10 @@ class Session:
             self._besides = flat, text
         return text
 
-    def _plain_of(self, options: Options) -> tuple[Options, str]:
+    def _plain_of(self, options: Options, planned: Problem) -> tuple[Options, str]:
         """Return the options without those that the planned problem already contains, and their text."""
+        if planned.variants is not None:  # then its objective does not say what is preferred
+            return _plain(options, prefer=options.prefer)
         if (options.capacity, options.prefer, options.stability) == (None, None, None):
             return options, self._text_of(options)
         if options is not self._valid[0]:
@@ -279,8 +282,8 @@ class _Open:
     """The variants since then that got part of the limits."""
 
 
-def _plain(options: Options) -> tuple[Options, str]:
-    plain = replace(options, capacity=None, prefer=None, stability=None)
+def _plain(options: Options, prefer: Preference | None = None) -> tuple[Options, str]:
+    plain = replace(options, capacity=None, prefer=prefer, stability=None)
     return plain, repr(plain)
 
 

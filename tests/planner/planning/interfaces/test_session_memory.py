@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
-from planner import Buffer, Pool, Problem, Session, plan, verify
+from planner import BadInput, Buffer, Options, Pool, Preference, Problem, Session, plan, verify
 from planner.facts.digest import digest
-from planner.model.problem import Constraints
+from planner.model.problem import Alternative, Constraints, CostTerm, VariantGroup, Variants
 from planner.planning.interfaces import session as session_module
 
 
@@ -48,3 +48,16 @@ def test_what_another_thread_plans_meanwhile_is_no_neighbour(monkeypatch: pytest
     problem = Problem(buffers, one)
     assert not verify(problem, session.plan(problem))
     assert not threads
+
+
+@pytest.mark.parametrize("afresh", [False, True])
+def test_of_variants_a_session_prefers_what_plan_prefers(*, afresh: bool) -> None:
+    fast, small = Alternative("fast", (1,), (Buffer("v", 50, live=((0, 3),)),)), Alternative("small", (2,))
+    variants = Variants((VariantGroup("g", (fast, small)),), (CostTerm("cycles"),))
+    session, problem = Session(afresh=afresh), Problem(meeting(5), (Pool("m", 100),), variants=variants)
+    for prefer in (Preference.SIZE, Preference.SPEED, None):
+        options = Options(prefer=prefer)
+        made, fresh = session.plan(problem, options), plan(problem, options)
+        assert (made.status, made.peak, made.choice) == (fresh.status, fresh.peak, fresh.choice)
+    with pytest.raises(BadInput):
+        session.plan(problem, Options(prefer=Preference.BALANCED))
