@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from operator import is_
+from operator import attrgetter, is_
 from threading import Lock
 from typing import Any
 
@@ -17,6 +17,7 @@ from solvers.model.solver import Goal
 
 from ...checks import require_sound
 from ...checks.arguments import checked, explained, require_types
+from ...checks.declared.like import made_plain
 from ...facts.digest import digest
 from ...facts.figures import rows_of
 from ...model.columns import Columns
@@ -31,6 +32,7 @@ from ..options.options import Options, bad_option, require_valid
 from ..options.preference import Preference
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
+from .replanning.exact import are_exact, is_exact
 from .replanning.placing import placed_again
 from .replanning.same_buffers import SameBuffers
 from .tvm_interface import BufferInfo, InfoMemory, TensorPlacement, placements_of, problem_of
@@ -39,6 +41,8 @@ MOST_BYTES = 64 << 20
 USUAL = Options()
 LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
+OTHERS = attrgetter("constraints", "terms", "name", "lifetimes", "steps", "peak_price", "was", "variants")
+RULES = attrgetter(*Constraints.__dataclass_fields__)
 SHARE_OF_A_VARIANT = 5
 """If the limits left a plan open, its variants get the limits divided by this."""
 MOST_IN_A_ROW = 20
@@ -79,6 +83,8 @@ class Session:
         """The last options found valid that nobody can change, and their text."""
         self._besides: tuple[tuple[object, ...], str] = (), ""
         """The last pools and what else keys contain besides buffers and options, and their text."""
+        self._others: tuple[object, ...] = OTHERS(Problem((), constraints=NO_CONSTRAINTS))
+        """What the last problem of known types has besides buffers and pools."""
         self._plain = USUAL, self._valid
         """The last of these that change the problem, and the others with their text."""
         self._open: _Open | None = None
@@ -88,8 +94,8 @@ class Session:
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
         options = options or USUAL
-        if not isinstance(problem.buffers, tuple | Columns):  # somebody could change it
-            problem = replace(problem, buffers=tuple(problem.buffers))
+        if list in (type(problem.buffers), type(problem.pools)):  # somebody could change it
+            problem = replace(problem, buffers=_as_tuple(problem.buffers), pools=_as_tuple(problem.pools))
         same = self._key_of(problem, options)
         known = self._known(same)
         return self._made(problem, options, same) if known is None else known
@@ -105,8 +111,7 @@ class Session:
         pools, buffers, options = tuple(pools), tuple(buffers), options or USUAL
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers, self._infos), options))
-        besides = self._text_besides((pools, DEFAULT_TERMS, 1, ()))  # the problem has nothing else
-        same = tuple(map(id, buffers)), besides, self._text_of(options)
+        same = self._key(buffers, (pools, DEFAULT_TERMS, 1, ()), options)  # the problem has nothing else
         kept = self._find(same)
         if kept is None:
             return placements_of(self._made(problem_of(pools, buffers), options, same))
@@ -120,18 +125,21 @@ class Session:
         if options is not self._valid[0]:
             require_types(options, ("options",))
             require_valid(options)
-            if not isinstance(options.capacity, Mapping):
-                self._valid = options, repr(options)
-        before = self._before  # once: another thread may set it meanwhile
-        if not _named_alike(before.pools, problem.pools):
-            before = NOTHING
-        buffers = tuple(problem.buffers)
-        rows = rows_of(before, buffers)
-        if rows.new:
-            buffers = self._same.in_place_of(buffers, rows.new)
-            rows = rows_of(before, buffers)
-        copy = replace(problem, buffers=buffers)  # that nobody else can change
-        copy.facts.neighbour, copy.facts.rows = before, rows
+            text = self._text_of(options)
+            if text is not None and not isinstance(options.capacity, Mapping):
+                self._valid = options, text
+        copy = self._taken(problem)
+        if copy is None:  # somebody could change it, or it contains objects of others' classes
+            require_types(problem, ())
+            problem, same = made_plain(problem), None
+            copy = self._taken(problem)
+        if copy is None or self._text_of(options) is None:
+            with self._lock:
+                self.misses += 1
+            return plan(problem, options, begun=begun)
+        before, rows = copy.facts.neighbour, copy.facts.rows
+        assert before is not None
+        assert rows is not None
         planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
         facts = planned.facts
         facts.take_over(copy.facts)
@@ -151,22 +159,54 @@ class Session:
                 self._keep(key, known, ())
             else:
                 same = None
-        if _cannot_change(planned, rows.new):
-            if known.placements:
-                self._same.remember(planned.buffers, rows.new)
-                rules = _unchanging(planned.constraints, before.rules, facts.rules)
-                self._before = Neighbour(
-                    planned.buffers,
-                    planned.pools,
-                    facts.written,
-                    facts.figures,
-                    rules,
-                    facts.columns,
-                    facts.of_rules,
-                )
-                self._plan = known
-            self._keep(same, known, (problem.buffers,))
+        if known.placements:
+            self._same.remember(planned.buffers, rows.new)
+            of_before = before.rules is not None and before.rules[0] is planned.constraints
+            rules = before.rules if of_before else (planned.constraints, facts.rules) if facts.rules else None
+            self._before = Neighbour(
+                planned.buffers,
+                planned.pools,
+                facts.written,
+                facts.figures,
+                rules,
+                facts.columns,
+                facts.of_rules,
+            )
+            self._plan = known
+        self._keep(same, known, (problem.buffers,))
         return known
+
+    def _taken(self, problem: Problem) -> Problem | None:
+        """Return a copy that knows its neighbour, with that one's buffers in place of equal ones; None unless everything in it is of known types."""
+        if not (_is_unchanging(problem.buffers) and _is_unchanging(problem.pools)):
+            return None
+        before = self._before  # once: another thread may set it meanwhile
+        if not _named_alike(before.pools, problem.pools):
+            before = NOTHING
+        buffers = tuple(problem.buffers)
+        rows = rows_of(before, buffers)
+        if rows.new:
+            buffers = self._same.in_place_of(buffers, rows.new)
+            rows = rows_of(before, buffers)
+        pools = () if isinstance(problem.pools, Columns) else problem.pools
+        if not (are_exact([buffers[i] for i in rows.new]) and are_exact(pools) and self._is_exact_besides(problem)):
+            return None
+        copy = replace(problem, buffers=buffers)
+        copy.facts.neighbour, copy.facts.rows = before, rows
+        return copy
+
+    def _is_exact_besides(self, problem: Problem) -> bool:
+        """True if everything but buffers and pools is of known types."""
+        if type(problem) is not Problem:
+            return False
+        others = OTHERS(problem)
+        if _says_nothing(problem.constraints):
+            others = (NO_CONSTRAINTS, *others[1:])
+        if not all(map(is_, others, self._others)):
+            if not is_exact(replace(problem, buffers=(), pools=())):
+                return False
+            self._others = others
+        return True
 
     def _again(self, problem: Problem, options: Options, begun: float) -> Plan | None:
         """Return a plan made from the last one, verified, and either optimal or as open as that was; None if that one does not help."""
@@ -203,20 +243,27 @@ class Session:
         """Return a key that only a problem with these buffer objects and options has; None if it has more than buffers and pools."""
         if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
             return None
+        if not self._is_exact_besides(problem):
+            return None
         buffers = problem.buffers if isinstance(problem.buffers, tuple) else (problem.buffers,)
         besides = tuple(problem.pools), problem.terms, problem.peak_price, problem.was
-        return tuple(map(id, buffers)), self._text_besides(besides), self._text_of(options)
+        return self._key(buffers, besides, options)
 
-    def _text_besides(self, parts: tuple[Any, ...]) -> str:
-        """Return the text of pools and what follows them; as it was, if they are the same objects, which nobody can change."""
+    def _key(self, buffers: Sequence[object], besides: tuple[Any, ...], options: Options) -> Hashable | None:
+        texts = self._text_besides(besides), self._text_of(options)
+        return None if None in texts else (tuple(map(id, buffers)), *texts)
+
+    def _text_besides(self, parts: tuple[Any, ...]) -> str | None:
+        """Return the text of pools and what follows them, as it was if they are the same objects; None if pools are not of known types."""
         pools, *others = parts
         flat = (*pools, *others)
         before, text = self._besides
         if len(before) == len(flat) and all(map(is_, before, flat)):
             return text
+        if not are_exact(pools):
+            return None
         text = repr(parts)
-        if _is_unchanging(flat):
-            self._besides = flat, text
+        self._besides = flat, text
         return text
 
     def _plain_of(self, options: Options, planned: Problem) -> tuple[Options, str]:
@@ -224,7 +271,7 @@ class Session:
         if planned.variants is not None:  # then its objective does not say what is preferred
             return _plain(options, prefer=options.prefer)
         if (options.capacity, options.prefer, options.stability) == (None, None, None):
-            return options, self._text_of(options)
+            return options, repr(options) if options is not self._valid[0] else self._valid[1]
         if options is not self._valid[0]:
             return _plain(options)
         before, plain = self._plain
@@ -233,9 +280,12 @@ class Session:
             self._plain = options, plain
         return plain
 
-    def _text_of(self, options: Options) -> str:
+    def _text_of(self, options: Options) -> str | None:
+        """Return the text of options; None if they contain what is not of known types."""
         valid, text = self._valid
-        return text if options is valid else repr(options)
+        if options is valid:
+            return text
+        return repr(options) if is_exact(options) else None
 
     def _known(self, key: Hashable | None) -> Plan | None:
         kept = self._find(key)
@@ -310,26 +360,16 @@ def _named_alike(pools: Sequence[Pool], others: Sequence[Pool]) -> bool:
     ]
 
 
-def _unchanging(
-    constraints: Constraints, before: tuple[Constraints, str] | None, text: str
-) -> tuple[Constraints, str] | None:
-    """Return the constraints with their text; None if that was not written, or if they contain lists, which somebody could change."""
-    if before is not None and before[0] is constraints:
-        return before
-    return (constraints, text) if text and _is_unchanging((constraints,)) else None
+def _as_tuple(given: Sequence[Any]) -> Sequence[Any]:
+    return tuple(given) if type(given) is list else given
 
 
-def _is_unchanging(some: tuple[object, ...]) -> bool:
-    try:
-        hash(some)
-    except TypeError:
-        return False
-    return True
+def _is_unchanging(given: Sequence[object]) -> bool:
+    return type(given) is tuple or isinstance(given, Columns)
 
 
-def _cannot_change(problem: Problem, new: Sequence[int]) -> bool:
-    """True if the pools and these buffers contain no lists, which somebody could change; those of the neighbour have none."""
-    return _is_unchanging((problem.pools, *[problem.buffers[i] for i in new]))
+def _says_nothing(constraints: Constraints) -> bool:
+    return type(constraints) is Constraints and all(map(is_, RULES(constraints), RULES(NO_CONSTRAINTS)))
 
 
 def bytes_of(plan: Plan) -> int:

@@ -20,6 +20,7 @@ from ...model.plan import Plan, PlanStatus
 from ...model.problem import Buffer, BufferId, Constraints, Interval, Pool, Problem
 from ..options.options import Options
 from ..placing.solving import plan
+from .replanning.exact import are_exact
 from .replanning.same_buffers import values_of
 
 
@@ -135,7 +136,7 @@ class _Read(NamedTuple):
     """What a tensor became."""
 
     values: bytes
-    """All values of the tensor; none if somebody could change them, or if it is a Buffer."""
+    """All values of the tensor; none if some are not of known types, or if it is a Buffer."""
     buffer: Buffer
 
 
@@ -146,7 +147,7 @@ def _read(given: Buffer | BufferInfo, equal: Mapping[bytes, _Read]) -> _Read:
     if isinstance(given, Buffer):
         return _Read(b"", given)
     values = values_of(given, EVERYTHING)
-    return equal.get(values) or _Read(values if _cannot_change(given) else b"", _buffer(given))
+    return equal.get(values) or _Read(values if are_exact((given,)) else b"", _buffer(given))
 
 
 def _conflict_alike(
@@ -168,14 +169,6 @@ def _constraints(given: Sequence[Buffer | BufferInfo]) -> Constraints:
     constraints = from_lists(lists, report)
     report.raise_if_any()
     return constraints
-
-
-def _cannot_change(given: BufferInfo) -> bool:
-    try:
-        hash(given)
-    except TypeError:  # it contains a list
-        return False
-    return True
 
 
 def _pools(given: Iterable[Pool | tuple[str, int | None]]) -> tuple[Pool, ...]:

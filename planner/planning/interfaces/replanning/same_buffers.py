@@ -9,9 +9,9 @@ from typing import Any
 
 from ....model.problem import Buffer, BufferId
 
-FIELDS = attrgetter(*Buffer.__dataclass_fields__)
+FIELDS = attrgetter(*[name for name in Buffer.__dataclass_fields__ if name != "data"])
 PLAIN = 2
-"""The version of marshal's bytes in which equal values of equal types, and only those, have equal bytes."""
+"""The version of marshal's bytes in which equal values of equal types, and only those, have equal bytes; but see `values_of`."""
 
 
 class SameBuffers:
@@ -27,7 +27,9 @@ class SameBuffers:
         for i in new if known else ():
             buffer = buffers[i]
             values, other = known.get(buffer.id, NONE) if type(buffer.id) in (str, int) else NONE
-            if other is not None and other is not buffer and values != b"" and values == values_of(buffer, FIELDS):
+            if other is None or other is buffer or type(buffer) is not Buffer or not has_the_data_of(other, buffer):
+                continue
+            if values != b"" and values == values_of(buffer, FIELDS):
                 found[i] = other
         return tuple(found)
 
@@ -43,8 +45,15 @@ class SameBuffers:
 NONE: tuple[bytes, Buffer | None] = b"", None
 
 
+def has_the_data_of(one: Buffer, other: Buffer) -> bool:
+    return one.data is other.data or (type(one.data) is type(other.data) and one.data == other.data)
+
+
 def values_of(given: object, fields: attrgetter[Any]) -> bytes:
-    """Return these fields' values and their types as bytes; none if there are others than numbers, texts and tuples of them."""
+    """Return these fields' values and their types as bytes; none if there are others than numbers, texts and tuples of them.
+
+    Whatever is like bytes (views, numbers of numpy) counts as bytes: so only values without any are to be remembered.
+    """
     try:
         return marshal.dumps(fields(given), PLAIN)
     except ValueError:
