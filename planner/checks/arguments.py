@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
 from inspect import isfunction, signature, unwrap
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
@@ -117,7 +117,9 @@ def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, An
     """Return the function, with a check of its arguments once it has failed: for calls that take less time than the check."""
 
     @wraps(function)
-    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+    def call(*once: Parameters.args, **named_once: Parameters.kwargs) -> Answer:
+        args: Any = tuple(map(_readable_again, once))
+        kwargs: Any = {name: _readable_again(value) for name, value in named_once.items()}
         try:
             return function(*args, **kwargs)
         except BadInput as refusal:  # integers of numpy are refused, too
@@ -127,7 +129,7 @@ def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, An
                 raise refusal from None
             if sound is args:
                 raise
-        except OF_PYTHON:
+        except (*OF_PYTHON, RecursionError):
             sound, named = _arguments(function).check(args, kwargs)
             _arguments(function).explain(sound, named)
             if sound is args:
@@ -135,6 +137,11 @@ def explained(function: Callable[Parameters, Answer]) -> Callable[Parameters, An
         return function(*sound, **named)
 
     return call
+
+
+def _readable_again(value: Any) -> Any:
+    """Return a tuple for what can be read only once."""
+    return tuple(value) if isinstance(value, Iterator) else value
 
 
 def exported(module: str, name: str, what: Any) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import Thread
+from typing import Any
 
+import numpy as np
 import pytest
 
-from planner import BadInput, Buffer, Options, Pool, Preference, Problem, Session, plan, verify
+from planner import BadInput, Buffer, BufferInfo, Options, Pool, Preference, Problem, Session, plan, verify
 from planner.facts.digest import digest
 from planner.model.problem import Alternative, Constraints, CostTerm, VariantGroup, Variants
 from planner.planning.interfaces import session as session_module
@@ -61,3 +63,35 @@ def test_of_variants_a_session_prefers_what_plan_prefers(*, afresh: bool) -> Non
         assert (made.status, made.peak, made.choice) == (fresh.status, fresh.peak, fresh.choice)
     with pytest.raises(BadInput):
         session.plan(problem, Options(prefer=Preference.BALANCED))
+
+
+@pytest.mark.parametrize(
+    ("buffers", "pointer"),
+    [
+        ((BufferInfo("a", 4), BufferInfo("a", 5)), "/buffers/1/id"),
+        ((BufferInfo("a", 4, conflicts=("b",)),), "/buffers/0/conflicts/0"),
+        ((Buffer("a", -4),), "/buffers/0/size"),
+    ],
+)
+def test_what_can_be_read_only_once_is_refused_for_what_is_wrong_in_it(
+    buffers: tuple[Buffer | BufferInfo, ...], pointer: str
+) -> None:
+    for pools in ([("m", None)], iter([("m", None)])):
+        with pytest.raises(BadInput) as refusal:
+            Session().plan_memory(pools, iter(buffers))
+        assert refusal.value.findings[0].pointer == pointer
+
+
+def test_pools_and_tensors_that_can_be_read_only_once_are_planned() -> None:
+    tensors = [BufferInfo("a", np.int64(4)), BufferInfo("b", np.int64(5), conflicts=("a",))]  # type: ignore[arg-type]
+    assert len(Session().plan_memory(iter([("m", None)]), iter(tensors))) == 2
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    deep: Any = ()
+    for _ in range(5000):
+        deep = (deep,)
+    with pytest.raises(BadInput):
+        Session().plan(Problem((Buffer("a", 1, pools=deep),)))
+    with pytest.raises(BadInput):
+        Session().plan_memory([("m", None)], [BufferInfo("a", 1, conflicts=deep)])
