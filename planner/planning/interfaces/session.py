@@ -93,7 +93,7 @@ class Session:
     @explained
     def plan(self, problem: Problem, options: Options | None = None) -> Plan:
         """Plan as the library's `plan` does, with the same errors."""
-        options = options or USUAL
+        options = USUAL if options is None else options
         if list in (type(problem.buffers), type(problem.pools)):  # somebody could change it
             problem = replace(problem, buffers=_as_tuple(problem.buffers), pools=_as_tuple(problem.pools))
         same = self._key_of(problem, options)
@@ -108,7 +108,7 @@ class Session:
         options: Options | None = None,
     ) -> list[TensorPlacement]:
         """Plan as the library's `plan_memory` does, with the same errors."""
-        pools, buffers, options = tuple(pools), tuple(buffers), options or USUAL
+        pools, buffers, options = tuple(pools), tuple(buffers), USUAL if options is None else options
         if not ({*map(type, buffers)} <= {Buffer} and {*map(type, pools)} <= {Pool}):
             return placements_of(self.plan(problem_of(pools, buffers, self._infos), options))
         same = self._key(buffers, (pools, DEFAULT_TERMS, 1, ()), options)  # the problem has nothing else

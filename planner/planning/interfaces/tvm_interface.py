@@ -12,6 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeGuard
 
+from ...checks.declared.types import kind_of
 from ...checks.pairs import from_lists
 from ...checks.report import Report
 from ...facts.figures import common_ends
@@ -107,7 +108,10 @@ class InfoMemory:
         self._last = _Given((), [], Constraints(), can_change=False)
 
     def read(self, given: tuple[Buffer | BufferInfo, ...]) -> tuple[tuple[Buffer, ...], Constraints]:
-        """Return the buffers, and the conflicts of those that are no Buffers. Raises BadInput for unknown tensor names."""
+        """Return the buffers, and the conflicts of those that are no Buffers. Raises BadInput for unknown tensor names.
+
+        Raises TypeError if a tensor contains what is of another type than declared.
+        """
         last = self._last
         first, alike = (0, 0) if last.can_change else common_ends(given, last.given)
         some, end = given[first : len(given) - alike], len(last.given) - alike
@@ -117,6 +121,8 @@ class InfoMemory:
         read = [was or _read(each, equal) for was, each in zip(map(same.get, map(id, some)), some, strict=True)]
         constraints = last.constraints if _conflict_alike(some, read, before, were) else _constraints(given)
         can_change = not all(map(VALUES, read))
+        if can_change:
+            _require_types([each for each, was in zip(some, read, strict=True) if not was.values])
         read = [*last.read[:first], *read, *last.read[end:]]
         self._last = _Given(given, read, constraints, can_change)
         return (*map(BUFFER, read),), constraints
@@ -146,7 +152,7 @@ VALUES, BUFFER = attrgetter("values"), attrgetter("buffer")
 def _read(given: Buffer | BufferInfo, equal: Mapping[bytes, _Read]) -> _Read:
     if isinstance(given, Buffer):
         return _Read(b"", given)
-    values = values_of(given, EVERYTHING)
+    values = values_of(given, EVERYTHING) if type(given) is BufferInfo else b""
     return equal.get(values) or _Read(values if are_exact((given,)) else b"", _buffer(given))
 
 
@@ -171,8 +177,18 @@ def _constraints(given: Sequence[Buffer | BufferInfo]) -> Constraints:
     return constraints
 
 
+def _require_types(given: Sequence[Buffer | BufferInfo]) -> None:
+    tensors = [each for each in given if not isinstance(each, Buffer)]
+    if not kind_of(BufferInfo).holds(tensors, set()):
+        raise TypeError("a tensor contains what is of another type than declared")
+
+
 def _pools(given: Iterable[Pool | tuple[str, int | None]]) -> tuple[Pool, ...]:
-    return tuple(p if isinstance(p, Pool) else Pool(p[0], p[1], rank=rank) for rank, p in enumerate(given))
+    return tuple(p if isinstance(p, Pool) else _pool(*p, rank) for rank, p in enumerate(given))
+
+
+def _pool(name: str, size: int | None, rank: int) -> Pool:
+    return Pool(name, size, rank=rank)
 
 
 def _buffer(info: BufferInfo) -> Buffer:

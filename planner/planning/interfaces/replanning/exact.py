@@ -6,14 +6,15 @@ Nobody can change these, their texts say all that they are, and equal texts are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from solvers.model.instance import Term
 
 from ....checks.declared.types import kind_of
-from ....model.problem import Buffer, Pool
+from ....model.problem import Buffer
 
 PLAIN = frozenset({int, str, float, bool, bytes, type(None)})
 WITH_PARTS = frozenset({tuple, dict})
@@ -44,9 +45,10 @@ def _is_known(of: type) -> bool:
 
 def _has_known_shape(value: Any) -> bool:
     of = type(value)
-    if of not in _FIELDS:
+    read = _fields_of(of)
+    if read is None:
         return is_exact(value)
-    shape = of, *_shape(_FIELDS[of](value))
+    shape = of, *_shape(read(value))
     if shape in _shapes:
         return True
     if not is_exact(value):
@@ -69,4 +71,6 @@ def _is_of_plain_types(shape: tuple[Any, ...]) -> bool:
     )
 
 
-_FIELDS = {of: attrgetter(*[each.name for each in fields(of)]) for of in (Buffer, Pool)}
+@cache
+def _fields_of(of: type) -> attrgetter[Any] | None:
+    return attrgetter(*[each.name for each in fields(of)]) if is_dataclass(of) and _is_known(of) else None

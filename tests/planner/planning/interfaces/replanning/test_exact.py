@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, Session, plan, plan_memory
+from planner import BadInput, Buffer, BufferInfo, Options, PlanStatus, Pool, Problem, Session, plan, plan_memory
 from planner.facts.digest import digest
 from planner.model.problem import Colocation, Constraints, ReusePenalty
 from solvers.model.instance import Term
@@ -172,3 +173,58 @@ def test_bytes_that_can_be_changed_are_not_those_of_a_known_constant() -> None:
 def test_a_session_refuses_what_is_of_another_type_than_declared(wrong: Problem) -> None:
     with pytest.raises(BadInput):
         Session().plan(wrong)
+
+
+TENSORS: list[dict[str, Any]] = [
+    {"conflicts": (1.0,)},
+    {"conflicts": (True,)},
+    {"conflicts": {1}},
+    {"pool_candidates": "m"},
+    {"pool_candidates": {"m"}},
+    {"live": {(0, 1)}},
+    {"live": ((0, 1) for _ in range(1))},
+]
+
+
+@pytest.mark.parametrize("wrong", TENSORS)
+def test_tensors_of_other_types_than_declared_are_refused(wrong: dict[str, Any]) -> None:
+    session = Session()
+    for _ in range(2):
+        with pytest.raises(BadInput):
+            session.plan_memory([("m", None)], [BufferInfo(1, 4), BufferInfo(2, 4, **wrong)])
+
+
+def test_what_is_no_pool_and_no_options_is_refused() -> None:
+    pools: Any = [("m", None, 5)]
+    with pytest.raises(BadInput):
+        Session().plan_memory(pools, [BufferInfo(1, 4)])
+    options: Any = {}
+    for _ in range(2):
+        with pytest.raises(BadInput):
+            Session().plan(Problem(BUFFERS), options)
+
+
+def test_lists_and_integers_of_others_are_tensors_as_before() -> None:
+    session, lists = Session(), [1]
+    tensors: list[Any] = [BufferInfo(1, np.int64(4)), BufferInfo(2, 4, conflicts=lists, live=[(0, 1)])]  # type: ignore[arg-type]
+    for _ in range(2):
+        assert {place.pool_offset for place in session.plan_memory([["m", None]], tensors)} == {0, 4}  # type: ignore[list-item]
+    lists.clear()
+    assert {place.pool_offset for place in session.plan_memory([("m", None)], tensors)} == {0}
+
+
+def test_a_tensor_of_a_class_of_others_can_be_changed() -> None:
+    class Growing(BufferInfo):
+        @property
+        def size_bytes(self) -> int:  # type: ignore[override]
+            return sizes[0]
+
+    sizes, session = [4], Session()
+    growing, other = object.__new__(Growing), BufferInfo("b", 4, conflicts=("a",))
+    known = BufferInfo("a", 4)
+    for field in fields(BufferInfo):
+        if field.name != "size_bytes":
+            object.__setattr__(growing, field.name, getattr(known, field.name))
+    for tensor, size in ((known, 4), (growing, 4), (growing, 9)):
+        sizes[0] = size
+        assert session.plan_memory([("m", None)], [tensor, other]) == plan_memory([("m", None)], [tensor, other])
