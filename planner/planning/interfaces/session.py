@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter, is_
@@ -33,6 +33,7 @@ from ..options.preference import Preference
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.exact import are_exact, is_exact
+from .replanning.memory import Key, bytes_of, bytes_of_buffers, bytes_of_key
 from .replanning.placing import placed_again
 from .replanning.same_buffers import SameBuffers
 from .tvm_interface import BufferInfo, InfoMemory, TensorPlacement, placements_of, problem_of
@@ -47,8 +48,6 @@ SHARE_OF_A_VARIANT = 5
 """If the limits left a plan open, its variants get the limits divided by this."""
 MOST_IN_A_ROW = 20
 """After this many variants one gets all of the limits, if more is open by then."""
-PLAN_BYTES, PLACEMENT_BYTES = 4096, 240
-"""The memory of a plan itself, and of each placement or buffer named in certificates."""
 
 
 class Session:
@@ -70,7 +69,7 @@ class Session:
         """The approximate memory of all remembered answers."""
         self.hits = 0
         self.misses = 0
-        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
         """The answer requested longest ago comes first."""
         self._lock = Lock()
         self._before = NOTHING
@@ -119,7 +118,7 @@ class Session:
             kept.tensors = placements_of(kept.plan)
         return kept.tensors.copy()
 
-    def _made(self, problem: Problem, options: Options, same: Hashable | None) -> Plan:
+    def _made(self, problem: Problem, options: Options, same: Key | None) -> Plan:
         """Return the plan of a problem whose buffer objects are new; equal ones may have been planned."""
         begun = time.monotonic()
         if options is not self._valid[0]:
@@ -173,7 +172,7 @@ class Session:
                 facts.of_rules,
             )
             self._plan = known
-        self._keep(same, known, (problem.buffers,))
+        self._keep(same, known, problem.buffers)
         return known
 
     def _taken(self, problem: Problem) -> Problem | None:
@@ -239,7 +238,7 @@ class Session:
         known = set() if self._plan is None else {place.id for place in self._plan.placements}
         return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
 
-    def _key_of(self, problem: Problem, options: Options) -> Hashable | None:
+    def _key_of(self, problem: Problem, options: Options) -> Key | None:
         """Return a key that only a problem with these buffer objects and options has; None if it has more than buffers and pools."""
         if problem.constraints != NO_CONSTRAINTS or problem.constraints.listed or problem.variants is not None:
             return None
@@ -249,7 +248,7 @@ class Session:
         besides = tuple(problem.pools), problem.terms, problem.peak_price, problem.was
         return self._key(buffers, besides, options)
 
-    def _key(self, buffers: Sequence[object], besides: tuple[Any, ...], options: Options) -> Hashable | None:
+    def _key(self, buffers: Sequence[object], besides: tuple[Any, ...], options: Options) -> Key | None:
         texts = self._text_besides(besides), self._text_of(options)
         return None if None in texts else (tuple(map(id, buffers)), *texts)
 
@@ -287,23 +286,27 @@ class Session:
             return text
         return repr(options) if is_exact(options) else None
 
-    def _known(self, key: Hashable | None) -> Plan | None:
+    def _known(self, key: Key | None) -> Plan | None:
         kept = self._find(key)
         return None if kept is None else kept.plan
 
-    def _find(self, key: Hashable | None) -> _Kept | None:
+    def _find(self, key: Key | None) -> _Kept | None:
+        if key is None:
+            return None
         with self._lock:
             kept = self._kept.get(key)
-            if kept is None or key is None:
+            if kept is None:
                 return None
             self._kept.move_to_end(key)
             self.hits += 1
             return kept
 
-    def _keep(self, key: Hashable | None, made: Plan, inputs: tuple[object, ...]) -> None:
+    def _keep(self, key: Key | None, made: Plan, inputs: Sequence[Buffer]) -> None:
         """Remember an answer; `inputs` must live as long as the key."""
-        size = bytes_of(made)
-        if key is None or size > self.max_bytes:
+        if key is None:
+            return
+        size = bytes_of(made) + bytes_of_key(key) + bytes_of_buffers(inputs)
+        if size > self.max_bytes:
             return
         with self._lock:
             if key in self._kept:
@@ -318,7 +321,7 @@ class Session:
 @dataclass(slots=True)
 class _Kept:
     plan: Plan
-    inputs: tuple[object, ...]
+    inputs: Sequence[Buffer]
     size: int
     tensors: list[TensorPlacement] | None = None
     """The plan as tensors, once requested."""
@@ -370,9 +373,3 @@ def _is_unchanging(given: Sequence[object]) -> bool:
 
 def _says_nothing(constraints: Constraints) -> bool:
     return type(constraints) is Constraints and all(map(is_, RULES(constraints), RULES(NO_CONSTRAINTS)))
-
-
-def bytes_of(plan: Plan) -> int:
-    """Return the approximate memory of a plan."""
-    named = sum(len(certificate.buffers) + len(certificate.weights) for certificate in plan.certificates)
-    return PLAN_BYTES + PLACEMENT_BYTES * (len(plan.placements) + named + len(plan.run.trace))

@@ -44,7 +44,7 @@ def _is_known(of: type) -> bool:
 
 
 def _has_known_shape(value: Any) -> bool:
-    of = type(value)
+    of: Any = type(value)
     read = _fields_of(of)
     if read is None:
         return is_exact(value)

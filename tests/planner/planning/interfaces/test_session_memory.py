@@ -95,3 +95,20 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         Session().plan(Problem((Buffer("a", 1, pools=deep),)))
     with pytest.raises(BadInput):
         Session().plan_memory([("m", None)], [BufferInfo("a", 1, conflicts=deep)])
+
+
+@pytest.mark.parametrize(
+    ("buffers", "least"),
+    [
+        (tuple(Buffer(i, 10, live=((i, i + 2),)) for i in range(1000)), 300_000),
+        ((Buffer("a", 900_000, live=((0, 1),), kind="constant", data=b"constants" * 100_000),), 900_000),
+        ((Buffer("a", 9, live=tuple((3 * i, 3 * i + 1) for i in range(2000))),), 200_000),
+    ],
+    ids=["infeasible", "data", "lifetimes"],
+)
+def test_the_memory_of_what_was_given_counts(buffers: tuple[Buffer, ...], least: int) -> None:
+    session, small = Session(), Session(least // 2)
+    for each in (session, small):
+        each.plan(Problem((*buffers, Buffer("last", 1)), (Pool("m", 15),)))
+    assert session.bytes > least
+    assert small.bytes <= small.max_bytes

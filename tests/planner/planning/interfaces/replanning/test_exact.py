@@ -216,7 +216,7 @@ def test_lists_and_integers_of_others_are_tensors_as_before() -> None:
 def test_a_tensor_of_a_class_of_others_can_be_changed() -> None:
     class Growing(BufferInfo):
         @property
-        def size_bytes(self) -> int:  # type: ignore[override]
+        def size_bytes(self) -> int:
             return sizes[0]
 
     sizes, session = [4], Session()
