@@ -144,11 +144,11 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
     constraints = problem.constraints
     if names.different and own_ties(problem) is not None:
         constraints = replace(constraints, colocations=())
-    if constraints == NO_CONSTRAINTS and not problem.was:
+    if constraints == NO_CONSTRAINTS and not constraints.listed and not problem.was:
         return True
     known = names.buffers.keys()
     lists: Iterator[Iterable[BufferId]] = chain(
-        *(ids_in(pairs) for pairs in (constraints.conflicts, constraints.exclusions)),
+        *(ids_in(pairs) for pairs in (constraints.conflicts, constraints.exclusions, constraints.listed)),
         constraints.same_pool,
         constraints.different_pool,
         ((each.buffer for each in constraints.colocations), (each.base for each in constraints.colocations)),
@@ -161,7 +161,8 @@ def _are_all_known(problem: Problem, names: Names) -> bool:
 def _mentions(problem: Problem) -> Iterator[tuple[Place, BufferId]]:
     """Yield every place in the constraints and the objective that names a buffer."""
     constraints = problem.constraints
-    for kind, pairs in (("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions)):
+    some = ("conflicts", constraints.conflicts), ("exclusions", constraints.exclusions), ("listed", constraints.listed)
+    for kind, pairs in some:
         for i, (a, b) in enumerate(pairs):
             yield ("constraints", kind, i, 0), a
             yield ("constraints", kind, i, 1), b

@@ -36,6 +36,7 @@ from tests.planner.checks.made import TOP, at, follows, found, make, problem
         (problem(pools=(Pool("p", alignment=16, base=8),)), "contradiction", "/pools/0/base"),
         (problem(pools=(Pool("p", reserved=((3, 2),)),)), "interval_reversed", "/pools/0/reserved/0"),
         (problem(make("a"), conflicts=(("a", "x"),)), "unknown_buffer", "/constraints/conflicts/0/1"),
+        (problem(make("a"), listed=(("a", "a"), ("a", "x"))), "unknown_buffer", "/constraints/listed/1/1"),
         (
             problem(make("a"), make("b"), colocations=follows(("a", "b", -1))),
             "out_of_range",
