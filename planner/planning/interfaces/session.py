@@ -21,7 +21,7 @@ from ...checks.declared.like import made_plain
 from ...facts.digest import digest
 from ...facts.figures import rows_of
 from ...model.columns import Columns
-from ...model.deadline import OutOfTime
+from ...model.deadline import OutOfTime, time_limit
 from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus
 from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Constraints, Neighbour, Pool, Problem
@@ -139,13 +139,14 @@ class Session:
         before, rows = copy.facts.neighbour, copy.facts.rows
         assert before is not None
         assert rows is not None
-        planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
-        facts = planned.facts
-        facts.take_over(copy.facts)
-        require_sound(planned)
-        facts.is_sound = True
-        usual, text = self._plain_of(options, planned)
-        key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), text)
+        with time_limit(options.time_limit, begun):
+            planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
+            facts = planned.facts
+            facts.take_over(copy.facts)
+            require_sound(planned)
+            facts.is_sound = True
+            usual, text = self._plain_of(options, planned)
+            key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), text)
         known = self._known(key)
         if known is None:
             with self._lock:

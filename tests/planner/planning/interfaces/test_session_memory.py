@@ -12,6 +12,7 @@ import pytest
 
 from planner import BadInput, Buffer, BufferInfo, Options, Pool, Preference, Problem, Session, plan, verify
 from planner.facts.digest import digest
+from planner.model import deadline
 from planner.model.problem import Alternative, Constraints, CostTerm, VariantGroup, Variants
 from planner.planning.interfaces import session as session_module
 
@@ -112,3 +113,15 @@ def test_the_memory_of_what_was_given_counts(buffers: tuple[Buffer, ...], least:
         each.plan(Problem((*buffers, Buffer("last", 1)), (Pool("m", 15),)))
     assert session.bytes > least
     assert small.bytes <= small.max_bytes
+
+
+def test_checking_and_digesting_count_as_the_call_s_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[bool] = []
+
+    def noted(problem: Problem) -> str:
+        limits.append(deadline._current.get() is not None)
+        return digest(problem)
+
+    monkeypatch.setattr(session_module, "digest", noted)
+    Session().plan(Problem(meeting(5)), Options(time_limit=5.0))
+    assert limits == [True]
