@@ -43,6 +43,7 @@ USUAL = Options()
 LIMITS = (StopReason.WORK_LIMIT, StopReason.TIME_LIMIT)
 NOTHING = Neighbour()
 OTHERS = attrgetter("constraints", "terms", "name", "lifetimes", "steps", "peak_price", "was", "variants")
+WORTH = attrgetter("name", "cost", "rank", "speed")
 RULES = attrgetter(*Constraints.__dataclass_fields__)
 SHARE_OF_A_VARIANT = 5
 """If the limits left a plan open, its variants get the limits divided by this."""
@@ -235,7 +236,9 @@ class Session:
         return made if made.placements or made.stop is StopReason.PROVED else None
 
     def _is_variant(self, problem: Problem) -> bool:
-        """True if most buffers were in the last plan."""
+        """True if most buffers were in the last plan, and a byte costs as much in each memory as there."""
+        if [*map(WORTH, problem.pools)] != [*map(WORTH, self._before.pools)]:
+            return False
         known = set() if self._plan is None else {place.id for place in self._plan.placements}
         return 2 * sum(buffer.id in known for buffer in problem.buffers) > len(problem.buffers)
 

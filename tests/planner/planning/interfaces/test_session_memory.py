@@ -10,7 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner import BadInput, Buffer, BufferInfo, Options, Pool, Preference, Problem, Session, plan, verify
+from planner import (
+    BadInput,
+    Buffer,
+    BufferInfo,
+    Options,
+    Plan,
+    PlanStatus,
+    Pool,
+    Preference,
+    Problem,
+    Session,
+    StopReason,
+    plan,
+    verify,
+)
 from planner.facts.digest import digest
 from planner.model import deadline
 from planner.model.problem import Alternative, Constraints, CostTerm, VariantGroup, Variants
@@ -125,3 +139,19 @@ def test_checking_and_digesting_count_as_the_call_s_time(monkeypatch: pytest.Mon
     monkeypatch.setattr(session_module, "digest", noted)
     Session().plan(Problem(meeting(5)), Options(time_limit=5.0))
     assert limits == [True]
+
+
+def test_a_problem_with_other_costs_of_memories_gets_all_of_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[int | None] = []
+
+    def left_open(problem: Problem, options: Options, begun: float, start: Plan | None = None) -> Plan:
+        limits.append(options.work_limit)
+        made = plan(problem, options)
+        return replace(made, status=PlanStatus.FEASIBLE, stop=StopReason.WORK_LIMIT, gap=0.1)
+
+    monkeypatch.setattr(session_module, "plan", left_open)
+    monkeypatch.setattr(session_module, "placed_again", lambda *_: None)
+    session = Session()
+    for size, cost in ((5, 1), (6, 1), (6, 2)):
+        session.plan(Problem(meeting(size), (Pool("m", cost=cost),)), Options(work_limit=100_000))
+    assert limits == [100_000, 20_000, 100_000]
