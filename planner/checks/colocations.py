@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -126,10 +126,10 @@ def _links(colocations: Sequence[Colocation], names: Names) -> Ints:
     for each in in_time(colocations, "checking", "colocation"):
         flat.append(number[each.buffer])
         flat.append(number[each.base])
-    return np.frombuffer(flat, np.int32).reshape(-1, 2)
+    return cast(Ints, np.frombuffer(flat, np.int32).reshape(-1, 2))
 
 
-class _Near:
+class _Near(Collection[int]):
     """The links of each buffer in any, in the order of the links: k if it is the base of link k, and ~k if it is the buffer. Buffers come as they are named first."""
 
     def __init__(self, links: Ints) -> None:
@@ -147,7 +147,8 @@ class _Near:
         """How many bases each buffer has, and how many buffers have it as their base."""
 
     def __getitem__(self, i: int) -> list[int]:
-        return self._sides[self._ends[i - 1] if i else 0 : self._ends[i]].tolist()
+        sides: list[int] = self._sides[self._ends[i - 1] if i else 0 : self._ends[i]].tolist()
+        return sides
 
     def __iter__(self) -> Iterator[int]:
         for begin in range(0, len(self._buffers), FEW):
@@ -155,6 +156,9 @@ class _Near:
 
     def __len__(self) -> int:
         return len(self._buffers)
+
+    def __contains__(self, i: object) -> bool:
+        return i in self._buffers
 
 
 def _check_cycles(colocations: Sequence[Colocation], links: Ints, near: _Near, report: Report) -> None:
