@@ -19,6 +19,7 @@ FEW = 6
 FEW_BESIDES = 2
 USUAL = 7
 MORE = {
+    ("memplan", "colocations"): 10,
     ("memplan", "pools of a name alone"): 8,
 }
 """The exceptions that docs/other-formats.md names."""
