@@ -288,8 +288,7 @@ class Questions(Answering):
                     model.add(engine.weighted_sum(literals, sizes) <= peak + spare)
         if self._is_divisible:
             self._add_bytes(memories, bins, peaks, most)
-        self._least = 0
-        self._greatest = memories.greatest
+        self._least, self._greatest = 0, memories.greatest
         self._level = model.new_int_var(0, LARGEST, "")
         self._tops = [self._top(p, memories, bins, peaks) for p in range(len(memories.prices))]
         for reached in self._tops if memories.is_largest else [engine.weighted_sum(self._tops, memories.prices)]:
@@ -321,9 +320,8 @@ class Questions(Answering):
                 of_homes.setdefault(memories.bins_for(share, bins), []).append(share)
             rounded = 0 if self._unit == 1 else len(of_homes)  # in larger units each part may be rounded up
             totals = {homes: self._bytes_of(those) for homes, those in of_homes.items()}
-            if (
-                self._is_large and len(unions := _unions(of_homes)) <= MOST_SUMS
-            ):  # the same bounds, proven with less work
+            unions = _unions(of_homes) if self._is_large else ()
+            if 0 < len(unions) <= MOST_SUMS:  # the same bounds, proven with less work
                 for union in unions:
                     total = sum(each for homes, each in totals.items() if union.issuperset(homes))
                     model.add(total <= sum(peaks[b] + spare + rounded for b in union))

@@ -19,7 +19,6 @@ from solvers.choice.alternatives.whole.asking import Assigning
 from solvers.choice.alternatives.whole.making import Making
 from solvers.choice.alternatives.whole.search import LargeSearch
 from solvers.model.errors import SolverError, StopReason
-from solvers.model.solver import Limits, Silent
 
 from ....facts.plain_choices import least_cost, plain_choices
 from ....facts.variants import costs_of_choice, count_of_alternatives, weighted_cost
@@ -47,7 +46,7 @@ from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
 from .choices import lower_joint, measure_of, most_value
 from .homes import HomesPlacing
-from .hurried import lowered_in_time, value_of_any_choice
+from .hurried import Patience, lowered_in_time, value_of_any_choice
 from .least_need import need_of_all
 from .lifting import Lifting, open_stop
 from .placing import SHARE_OF_A_PLAN, Placing, PlanOne
@@ -77,19 +76,6 @@ _NOTHING = Found((), is_complete=False, stop=StopReason.TIME_LIMIT, work=0)
 """What is found without a search."""
 
 
-class _Patience(Silent):
-    """Ends a question when its time is over or the run is cancelled."""
-
-    def __init__(self, limits: Limits, cancelled: Cancelled | None) -> None:
-        super().__init__(limits)
-        self._cancelled = cancelled
-
-    def stopped(self) -> StopReason | None:
-        if self._cancelled is not None and self._cancelled():
-            return StopReason.CANCELLED
-        return super().stopped()
-
-
 class Choosing:
     """The choice in one problem with variants."""
 
@@ -114,7 +100,7 @@ class Choosing:
         self._work = limits.work
         self._round = 0
         """Open questions are asked again in the next round."""
-        self._patience = _Patience(limits, cancelled)
+        self._patience = Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
         self._proofs = Proofs(problem, choices, for_speed=options.prefer is Preference.SPEED)

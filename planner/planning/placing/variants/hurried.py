@@ -1,4 +1,4 @@
-"""Writes choices down for a search if there is time for it, and bounds what every choice needs even if there is none."""
+"""Writes choices down for a search if there is time for it, ends questions in time, and bounds what every choice needs even if there is none."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ import time
 
 from solvers.choice.alternatives.bounds.least import least_load, least_value
 from solvers.choice.alternatives.instance import Choices
+from solvers.model.errors import StopReason
+from solvers.model.solver import Limits, Silent
 
 from ....facts.variants import count_of_alternatives
 from ....model.columns import sizes
 from ....model.deadline import LEAST_SECONDS, PREPARING, OutOfTime, tick, until
 from ....model.problem import Problem
-from ..watching import Clock
+from ..watching import Cancelled, Clock
 from .choices import lower_choices, measure_of
 
 SECONDS_TO_LOWER = 8e-6
 """At least so long takes each alternative to be written down for a question."""
+
+
+class Patience(Silent):
+    """Ends a question when its time is over or the run is cancelled."""
+
+    def __init__(self, limits: Limits, cancelled: Cancelled | None) -> None:
+        super().__init__(limits)
+        self._cancelled = cancelled
+
+    def stopped(self) -> StopReason | None:
+        if self._cancelled is not None and self._cancelled():
+            return StopReason.CANCELLED
+        return super().stopped()
 
 
 def lowered_in_time(problem: Problem, clock: Clock) -> Choices | None:
