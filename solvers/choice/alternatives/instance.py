@@ -156,10 +156,9 @@ class Memories:
 
     def bins_for(self, share: Share, bins: Sequence[Bin]) -> tuple[int, ...]:
         """The bins in which the share may be: it is not cut in two."""
+        pools, least = {*share.pools}, share.size - self.spare
         return tuple(
-            b
-            for b, each in enumerate(bins)
-            if each.pool in share.pools and (each.size is None or share.size - self.spare <= each.size)
+            b for b, each in enumerate(bins) if each.pool in pools and (each.size is None or least <= each.size)
         )
 
 

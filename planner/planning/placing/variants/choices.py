@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import gcd
 
-from solvers.choice.alternatives.instance import Choices, Load, Memories, Taken, Tie
+from solvers.choice.alternatives.instance import Choices, Load, Memories, Pick, Taken, Tie
 from solvers.choice.alternatives.loads import Piece, Times, live_together
 from solvers.choice.alternatives.together import MOST_PARTS, Joint, Relation
 from solvers.choice.alternatives.walls import rows
@@ -196,7 +196,8 @@ def lower_joint(problem: Problem, choices: Choices) -> Joint | None:
 
 def _memories(problem: Problem, parts: Parts, block: Mapping[int, int], found: Times) -> Memories:
     limit = MOST_TAKEN * max((sum(share.size for share in shares) for shares in found.shares), default=0)
-    taken = tuple(_taken(parts, block, pool, limit) for pool in problem.pools)
+    pinned = _pinned(parts, block, limit)
+    taken = tuple(_taken(pool, pinned.get(pool.name, ()), limit) for pool in problem.pools)
     return Memories(
         prices=tuple(pool.cost for pool in problem.pools),
         room=tuple(_room(pool) for pool in problem.pools),
@@ -219,13 +220,18 @@ def _ties(parts: Parts, block: Mapping[int, int]) -> Iterator[Tie]:
                 yield Tie(block[one], block[other], pick, is_same=False)
 
 
-def _taken(parts: Parts, block: Mapping[int, int], pool: Pool, limit: int) -> Taken:
-    """Return what is taken in a pool, in numbers up to the limit."""
-    pinned = []
-    for i, (buffer, pick, lives) in enumerate(parts.buffers):
+def _pinned(parts: Parts, block: Mapping[int, int], limit: int) -> dict[str, list[tuple[int, Pick | None, int]]]:
+    """Return how high fixed buffers reach in each pool, up to the limit, with what they depend on and their blocks."""
+    found: dict[str, list[tuple[int, Pick | None, int]]] = {}
+    for i, (buffer, pick, lives) in enumerate(in_time(parts.buffers, PREPARING, "buffer")):
         fixed = buffer.fixed
-        if fixed is not None and fixed.pool == pool.name and fixed.offset is not None and buffer.size and any(a < b for a, b in lives):  # fmt: skip
-            pinned.append((min(fixed.offset + buffer.size, limit), pick, block[i]))
+        if fixed is not None and fixed.offset is not None and buffer.size and any(start < end for start, end in lives):
+            found.setdefault(fixed.pool, []).append((min(fixed.offset + buffer.size, limit), pick, block[i]))
+    return found
+
+
+def _taken(pool: Pool, pinned: Sequence[tuple[int, Pick | None, int]], limit: int) -> Taken:
+    """Return what is taken in a pool, in numbers up to the limit."""
     longest = sorted(sorted(merged(pool.reserved), key=lambda each: each[0] - each[1])[:MOST_RANGES])
     return Taken(tuple((start, min(end, start + limit)) for start, end in longest), tuple(pinned))
 

@@ -61,13 +61,17 @@ class Layout:
         memories = self.choices.memories
         assert memories is not None
         found: dict[int, tuple[int, ...]] = {}
+        known: dict[tuple[tuple[int, ...], int], tuple[int, ...]] = {}
         for share in {share for shares in self.live for share in shares}:
-            fitting = memories.bins_for(share, self.bins)
+            kind = share.pools, share.size
+            fitting = known[kind] if kind in known else known.setdefault(kind, memories.bins_for(share, self.bins))
             before = found.get(share.block, fitting)
-            found[share.block] = tuple(b for b in before if b in fitting) or before or self._bins_in(share.pools)
-        for p in range(len(memories.prices)):
-            for end, _, block in memories.taken_in(p).pinned:
-                there = tuple(b for b in self._bins_in((p,)) if self.bins[b].low < end and ((high := self.bins[b].high) is None or end <= high))  # fmt: skip
+            shared = before if before is fitting else tuple(sorted({*before} & {*fitting}))
+            found[share.block] = shared or before or self._bins_in(share.pools)
+        for p, taken in enumerate(memories.taken):
+            mine = self._bins_in((p,)) if taken.pinned else ()
+            for end, _, block in taken.pinned:
+                there = tuple(b for b in mine if self.bins[b].low < end and ((high := self.bins[b].high) is None or end <= high))  # fmt: skip
                 if there and block in found:
                     found[block] = there
         for tie in memories.ties:
@@ -80,7 +84,8 @@ class Layout:
         return found
 
     def _bins_in(self, pools: Sequence[int]) -> tuple[int, ...]:
-        return tuple(b for b, each in enumerate(self.bins) if each.pool in pools)
+        inside = {*pools}
+        return tuple(b for b, each in enumerate(self.bins) if each.pool in inside)
 
     def _groups(self) -> list[Extent]:
         """When the blocks are live that depend on each group."""
