@@ -16,6 +16,8 @@ from ..memplan.wire import Bytes, TermName, Time
 Amount = Annotated[int, Field(ge=0)]
 """A size or a cost; sums of them may go beyond what one size may be."""
 
+MOST_OF_ALL_CHOICES = 8
+"""The most certificates of all choices in one plan: each may try a hundred million choices. memplan writes two."""
 
 Price = Annotated[int, Field(ge=0, lt=1 << 62)]
 Name = Annotated[str, Field(max_length=MAX_TEXT)]
@@ -194,7 +196,7 @@ class ChoiceWire(TypedDict):
     most_cost: int | None
     costs: Items[PaidWire]
     alternatives: Items[PickWire]
-    certificate: NotRequired[Items[ChoiceCertificateWire]]
+    certificate: NotRequired[Annotated[Items[ChoiceCertificateWire], Field(max_length=MOST_OF_ALL_CHOICES)]]
 
 
 @with_config(STRICT)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from planner.formats import read_plan, write_plan
-from planner.model.plan import Choice, ChoiceGoal, Plan, PlanCertificate, PlanStatus
+from planner.model.errors import BadInput
+from planner.model.plan import Choice, ChoiceCertificate, ChoiceGoal, Plan, PlanCertificate, PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, MoreLife, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
@@ -192,3 +193,16 @@ def test_that_no_choice_fits_is_of_those_that_are_cheap_enough() -> None:
         {"gap": 0.5},
     ):
         assert verify(small, replace(found, **wrong)), wrong
+
+
+def test_a_plan_has_few_certificates_of_all_choices(made: Plan) -> None:
+    """Each may try a hundred million choices."""
+    certificate = ChoiceCertificate(0, 0, 1)
+    for count in (8, 9):
+        assert made.choice is not None
+        document = write_plan(replace(made, choice=replace(made.choice, certificates=(certificate,) * count)))
+        if count == 8:
+            assert read_plan(document).choice is not None
+        else:
+            with pytest.raises(BadInput, match="/choice/certificate: must have at most 8 items"):
+                read_plan(document)
