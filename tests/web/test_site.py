@@ -75,7 +75,7 @@ def test_every_link_of_the_site_leads_somewhere(folder: Path) -> None:
 
 
 def test_the_site_is_small(folder: Path) -> None:
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_500_000
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_600_000
 
 
 @pytest.fixture(scope="module")
