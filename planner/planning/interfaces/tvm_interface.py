@@ -22,7 +22,7 @@ from ...model.problem import Buffer, BufferId, Constraints, Interval, Pool, Prob
 from ..options.options import Options
 from ..placing.solving import plan
 from .replanning.exact import are_exact
-from .replanning.same_buffers import values_of
+from .replanning.same_buffers import values_of, values_of_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,10 @@ class InfoMemory:
         before, were = last.given[first:end], last.read[first:end]
         same = {id(each): was for each, was in zip(before, were, strict=True) if was.values}
         equal = {was.values: was for was in same.values()}
-        read = [was or _read(each, equal) for was, each in zip(map(same.get, map(id, some)), some, strict=True)]
+        known = [*map(same.get, map(id, some))]
+        if not any(known) and {*map(type, some)} == {BufferInfo}:
+            known = [*map(equal.get, values_of_all(some, EVERYTHING))]
+        read = [was or _read(each, equal) for was, each in zip(known, some, strict=True)]
         constraints = last.constraints if _conflict_alike(some, read, before, were) else _constraints(given)
         can_change = not all(map(VALUES, read))
         if can_change:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -58,3 +59,11 @@ def values_of(given: object, fields: attrgetter[Any]) -> bytes:
         return marshal.dumps(fields(given), PLAIN)
     except ValueError:
         return b""
+
+
+def values_of_all(given: Iterable[object], fields: attrgetter[Any]) -> list[bytes]:
+    """Return the same of each."""
+    try:
+        return [*map(marshal.dumps, map(fields, given), repeat(PLAIN))]
+    except ValueError:
+        return [values_of(each, fields) for each in given]
