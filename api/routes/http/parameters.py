@@ -29,6 +29,8 @@ from ...store.records import Once
 VERSION = "/v1/"
 Described = dict[str, dict[str, bool]]
 """For each operation its parameters in the query, and whether each is a list."""
+NOWHERE = {"type": "http", "method": "GET", "path": "", "root_path": "", "headers": [], "query_string": b""}
+"""What no route matches."""
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -68,7 +70,12 @@ class RequestQuery(ProblemQuery):
 
 
 def begin_to_describe(app: FastAPI) -> asyncio.Task[Described]:
-    """Begin to read the parameters of all paths out of their description, which takes a while: no request shall wait for it."""
+    """Begin to read the parameters of all paths out of their description, which takes a while: no request shall wait for it.
+
+    Routes are made when they are first looked at, which two threads cannot do at once: so that is done before.
+    """
+    for route in app.routes:
+        route.matches(dict(NOWHERE))
     begun = asyncio.create_task(asyncio.to_thread(lambda: _described(app.openapi())))
     app.state.parameters = begun
     return begun
