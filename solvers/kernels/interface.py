@@ -196,7 +196,7 @@ class Sizes(NamedTuple):
     search_pairs: int
     """The most conflicting pairs that the search lists, where blocks have several rectangles or pairs are given.
 
-    Plain blocks need no list of pairs and may be members of three times as many cliques.
+    Plain blocks need no list of pairs and may be members of eight times as many cliques.
     """
 
     def hold(self, instance: Instance) -> bool:
@@ -211,7 +211,7 @@ NATIVE_SIZES = Sizes(
     addresses=ADDRESS_LIMIT // 2,
     improve_pairs=None,  # the native kernel lists no pairs
     beam_blocks=None,
-    search_pairs=4_000_000,  # with the memberships, 0.5 GiB
+    search_pairs=4_000_000,  # with the memberships, 0.5 GiB; eight times as many members of plain blocks, 0.7 GB
 )
 PYTHON_SIZES = Sizes(
     sections=None,

@@ -120,3 +120,10 @@ def test_no_published_planner_of_tvm_is_better(path: Path) -> None:
 def test_nearly_all_kernels_are_proven_optimal() -> None:
     stops = Counter(planned(path)[1].stop for path in of("pypto"))
     assert stops[StopReason.PROVED] >= 0.9 * len(of("pypto"))
+
+
+@pytest.mark.parametrize("path", [CORPUS / "scale" / "S_1.csv"], ids=lambda path: path.stem)
+def test_a_large_instance_is_proven_optimal(path: Path) -> None:
+    problem, _ = read_problem(path.read_bytes(), name=path.name)
+    made = plan(problem, Options(time_limit=300.0, work_limit=22_500_000, workers=1))
+    assert (made.status, made.peak) == (PlanStatus.OPTIMAL, 1_498_635_932)

@@ -36,7 +36,7 @@ def test_the_time_limit_holds_while_a_large_model_is_built() -> None:
         return True
 
     # The cliques need far more entries than max_pairs: if building did not ask whether to stop, it would be refused.
-    result = ask(native(), crowd, Ask(bound=1, until=stop, max_pairs=150_000))
+    result = ask(native(), crowd, Ask(bound=1, until=stop, max_pairs=20_000))
     assert (result.end, result.nodes, result.work, len(calls)) == ("stopped", 0, 0, 1)
     with pytest.raises(TooLarge):
-        ask(native(), crowd, Ask(bound=1, max_pairs=50_000))
+        ask(native(), crowd, Ask(bound=1, max_pairs=20_000))

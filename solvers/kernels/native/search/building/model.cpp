@@ -133,7 +133,7 @@ Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& pat
     choose_unit(model, input);
     scale_blocks(model, input, view);
     add_pairs(model, input, view, max_pairs, patience);
-    add_cliques(model, input, view, (model.plain ? 3 : 1) * max_pairs, patience);  // plain models list no pairs
+    add_cliques(model, input, view, (model.plain ? 8 : 1) * max_pairs, patience);  // plain models list no pairs
     find_twins(model, input, view);
     find_ceiling(model);
     return model;
