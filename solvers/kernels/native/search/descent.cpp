@@ -124,7 +124,7 @@ class Descent {
             }
             const int round = next_round(self);
             Strategy& strategy = strategies_[self];
-            strategy.attempts.push_back({strategies_.allowance(done_before_round_)});
+            strategy.attempts.push_back({strategies_.allowance(result_.work)});
             Attempt& attempt = strategy.attempts.back();
             const Coord height = height_of(round);
             const int kept = std::exchange(strategy.kept, 0);
@@ -189,7 +189,7 @@ class Descent {
             if (strategy.attempts.empty() || !strategy.attempts.front().ended) return;
             const Attempt attempt = strategy.attempts.front();
             const std::int64_t here = place(round_, cursor_);
-            const std::int64_t allowed = strategies_.allowance(done_before_round_);
+            const std::int64_t allowed = strategies_.allowance(result_.work);
             if (attempt.allowed > allowed && attempt.work >= allowed) {
                 // It would have been cut short, so it is made again.
                 if (!undo_after(here - 1)) return;
@@ -229,7 +229,6 @@ class Descent {
     bool begin_round() {
         if (heights_->hopeless()) return end(End::kImpossible);
         if (result_.work >= options_.work) return end(End::kWork);
-        done_before_round_ = result_.work;
         return true;
     }
 
@@ -323,7 +322,6 @@ class Descent {
     std::optional<Heights> heights_, future_;  // of the current round, and of the last round ahead
     std::deque<Coord> ahead_;                  // heights from the current round on
     int round_ = 0, cursor_ = 0;               // the first attempt that is not recorded
-    std::int64_t done_before_round_ = 0;
     std::vector<Tried> attempts_;
     std::deque<DescentResult> news_;           // not reported yet
     std::exception_ptr broken_;

@@ -50,12 +50,8 @@ class Strategies {
         return *strategy.engine;
     }
 
-    // The work that an attempt may take that begins after `done` work: all that is left. Where attempts are long, only a share of it, but at least
-    // that share of half the total work, since an attempt that is cut short is of no use.
-    std::int64_t allowance(std::int64_t done) const {
-        const std::int64_t left = std::max<std::int64_t>(work_ - done, 0);
-        return width_ < kUsual ? std::max(left, work_ / 2) / width_ : left;
-    }
+    // The work that an attempt may take that begins after `done` work: all that is left, since one that is cut short is of no use.
+    std::int64_t allowance(std::int64_t done) const { return std::max<std::int64_t>(work_ - done, 0); }
 
     Style style(int self, int round, std::int64_t work) const {
         Style style;

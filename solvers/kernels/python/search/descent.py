@@ -11,7 +11,7 @@ import numpy as np
 from ....model.instance import Ints
 from .building.model import Model
 from .decision import Answer
-from .strategies import Strategy, attempt, share_of, strategies
+from .strategies import Strategy, attempt, strategies
 from .watch import Stopped, Watch
 
 MOST_DOUBLINGS = 20
@@ -127,13 +127,13 @@ class Descent:
         """Runs one round."""
         round_, self._round = self._round, self._round + 1
         blocks = len(self.model.blocks)
-        share = None if self.wish.work is None else share_of(self.wish.work, self.work, blocks)
         for s in range(strategies(blocks)):
             if s == len(self._strategies):
                 self._strategies.append(Strategy(self.model, s, self.watch))
             strategy = self._strategies[s]
             nodes, work = strategy.nodes, strategy.work
-            answer = strategy.decide(height, attempt(self.wish.seed, s, round_, blocks, share))
+            left = None if self.wish.work is None else max(self.wish.work - self.work, 0)
+            answer = strategy.decide(height, attempt(self.wish.seed, s, round_, blocks, left))
             self.nodes += strategy.nodes - nodes
             self.work += strategy.work - work
             if answer is not Answer.BUDGET:

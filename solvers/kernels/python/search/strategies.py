@@ -60,15 +60,6 @@ def strategies(blocks: int) -> int:
     return FEW_STRATEGIES if blocks > MANY_BLOCKS else STRATEGIES
 
 
-def share_of(work: int, done: int, blocks: int) -> int:
-    """The work that an attempt may take: all that is left.
-
-    Where attempts are long, only a share of it, but at least that share of half the total work, since an attempt that is cut short is of no use.
-    """
-    left = max(work - done, 0)
-    return left if strategies(blocks) == STRATEGIES else max(left, work // 2) // strategies(blocks)
-
-
 def attempt(seed: int, strategy: int, round_: int, blocks: int, work: int | None) -> Attempt:
     """A strategy's attempt in a round."""
     # Lifetime first is best on most of the hardest instances and useless on some; which ones cannot be predicted.
