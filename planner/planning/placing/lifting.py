@@ -163,11 +163,7 @@ def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
 def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
     """Return all proofs. A search through everything below the bound gives one for each term."""
     found: list[PlanCertificate] = []
-    by_sets: dict[Term | None, int] = {}
-    """What is proven of terms without a search."""
-    for certificate in outcome.certificates:
-        if certificate.sets:
-            by_sets[certificate.term] = by_sets.get(certificate.term, 0) + certificate.value
+    sure = _without_search(problem, outcome)
     for certificate in outcome.certificates:
         lifted = _certificate(problem, lowered, certificate)
         if certificate.proof is Proof.POOL_SHARING:
@@ -179,12 +175,10 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
                 continue
             lifted = replace(lifted, held=())
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
-            found.append(replace(lifted, term=problem.terms[0]))
-            by_prices = _by_prices(problem, outcome)
             found += [
                 replace(lifted, term=term, value=value)
-                for term, value in zip(problem.terms[1:], outcome.bound[1:], strict=False)
-                if value > max(by_sets.get(term, 0), by_prices.get(term, 0))
+                for term, value in zip(problem.terms, (certificate.value, *outcome.bound[1:]), strict=False)
+                if value > sure.get(term, 0)
             ]
             continue
         elif certificate.proof is Proof.SEARCH and certificate.pool is None:
@@ -193,13 +187,19 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
     return tuple(found)
 
 
-def _by_prices(problem: Problem, outcome: Outcome) -> dict[Term | None, int]:
-    """What prices prove of later terms with the earlier ones no higher than they are."""
-    return {
-        c.term: c.value
-        for c in outcome.certificates
-        if c.proof is Proof.PRICED_ROOM and c.term is not None and _is_held(problem, outcome, c)
-    }
+def _without_search(problem: Problem, outcome: Outcome) -> dict[Term, int]:
+    """Return what other proofs show of each term, with the earlier ones no higher than they are."""
+    found: dict[Term, int] = {}
+    by_sets: dict[Term, int] = {}
+    for certificate in outcome.certificates:
+        term, value = certificate.term or problem.terms[0], certificate.value
+        if certificate.sets:
+            by_sets[term] = by_sets.get(term, 0) + value
+        elif certificate.proof is Proof.POOL_SHARING:
+            found[Term.SUM_OF_PEAKS] = value
+        elif certificate.proof is Proof.PRICED_ROOM and _is_held(problem, outcome, certificate):
+            found[term] = max(found.get(term, 0), value)
+    return {term: max(found.get(term, 0), by_sets.get(term, 0)) for term in found | by_sets}
 
 
 def _is_held(problem: Problem, outcome: Outcome, certificate: Certificate) -> bool:

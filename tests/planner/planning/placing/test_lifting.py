@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner import Buffer, Options, Pool, Problem, Term, plan, verify
+from planner import Buffer, Options, PlanStatus, Pool, Preference, Problem, Term, plan, verify, with_preference
+from planner.generate import Request, generate
 from planner.planning.placing import solving
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement
@@ -41,3 +42,16 @@ def test_a_bound_of_a_later_term_goes_with_the_plan_for_which_it_held(monkeypatc
     assert made.certificates == ()
     assert verify(problem, made) == ()
     assert made.warnings == ()
+
+
+def test_a_search_is_no_certificate_of_what_anybody_can_add_up() -> None:
+    problem = generate("pools", Request(60, 55511))
+    made = plan(problem, Options(time_limit=None, work_limit=1_000_000, workers=1, prefer=Preference.SIZE))
+    first, second = made.objective.terms
+    assert made.status is PlanStatus.OPTIMAL
+    proofs = [(each.proof, each.term, each.value) for each in made.certificates if each.pool is None]
+    assert proofs == [
+        (Proof.SEARCH, Term.ACCESS_COST, second.value),
+        (Proof.POOL_SHARING, Term.SUM_OF_PEAKS, first.value),
+    ]
+    assert verify(with_preference(problem, Preference.SIZE), made) == ()
