@@ -88,7 +88,7 @@ class Stages:
         if self._is_proven(index):
             return None
         limits = {t: self.bound[i] for i, t in enumerate(self.instance.terms[:index])}
-        if self._looks_at_bound(index):
+        if self.value is not None and is_one_pool(self.instance):
             self._look_at_bound(index, {**limits, term: known})
             if self._is_proven(index):
                 return None
@@ -112,13 +112,12 @@ class Stages:
             return None
         return StopReason.WORK_LIMIT if answer.stop is StopReason.PROVED else answer.stop
 
-    def _looks_at_bound(self, index: int) -> bool:
-        """True if a placement at the bound is asked for first: if only the peak counts and more than one step is open."""
-        return self.value is not None and is_one_pool(self.instance) and self.value[index] > self.bound[index] + 1
-
     def _look_at_bound(self, index: int, limits: Mapping[Term, int]) -> None:
-        """Asks with part of the budget for a placement at the bound. Mostly there is one, and offsets in the program have the least room there."""
-        model = self._model(Question(None, limits, floors=self.floors))
+        """Asks with part of the budget for a placement at the bound, near the best. Mostly there is one, and offsets have the least room there.
+
+        Without that goal, solvers that branch have no direction.
+        """
+        model = self._model(Question(None, limits, floors=self.floors, near=self.best))
         answer = None if model is None else self._ask(model, None, first_only=True, share=SHARE_AT_BOUND)
         if model is None or answer is None or (answer.proves_empty and model.is_certain):
             self._raise_bound(index, self.bound[index] + 1)

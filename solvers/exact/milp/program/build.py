@@ -39,6 +39,8 @@ class Question:
     """Proven least values of terms."""
     floors: tuple[int, ...] = ()
     """Proven least peak of each pool."""
+    near: Placement | None = None
+    """Without a term, the goal is a solution that orders as few pairs as possible otherwise than this placement does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,8 +121,18 @@ def _assemble(
         objective, constant = expression(program, question.term)
     add_limits(program, question.limits, question.least)
     settled = is_constant(objective)
-    program.problem.setObjective(sum(program.peak) if settled else objective + 0)
+    if settled:
+        objective = sum(program.peak) if question.near is None else _reordered(program, question.near)
+    program.problem.setObjective(objective + 0)
     return None if program.impossible else Model(program, question, choices, twins, constant, settled)
+
+
+def _reordered(program: Program, near: Placement) -> Expression:
+    """The number of pairs with a choice of order that are not ordered as in the placement."""
+    import pulp
+
+    sides = (side for _, _, _, over, under in program.sides for side in (over, under) if side is not None)
+    return pulp.lpSum(1 - side if program.value_of[side.name][1](near) else side for side in sides)
 
 
 def read_placement(model: Model, values: Mapping[str, float]) -> Placement | None:

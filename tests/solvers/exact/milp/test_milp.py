@@ -263,3 +263,25 @@ def test_importing_the_package_loads_no_library() -> None:
     code = "import sys, solvers.exact.milp as m; m.Cbc().unavailable(); m.Highs().unavailable(); print('pulp' in sys.modules, 'highspy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_plan_near_another_reorders_few_pairs() -> None:
+    """The goal of that question is the number of pairs in another order."""
+    code = """
+import numpy as np
+from solvers.exact.milp.program.build import Question, build, choices_of
+from solvers.exact.milp.program.model import numbered
+from solvers.model.instance import Placement
+from tests.small.instances import make_instance
+instance = make_instance([(0, 3, 2), (1, 4, 3), (2, 5, 4)])
+def at(*offsets):
+    return Placement(np.zeros(3, dtype=np.int64), np.array(offsets, dtype=np.int64))
+near = at(0, 2, 5)
+model = build(instance, choices_of(instance, "cbc"), numbered(3, 1), Question(None, floors=(9,), near=near))
+problem = model.program.problem
+for placement in near, at(3, 0, 5), at(7, 4, 0):
+    values = model.program.start(placement)
+    print(round(problem.objective.constant + sum(c * values[v.name] for v, c in problem.objective.items())))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1", "3"]

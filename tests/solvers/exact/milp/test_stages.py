@@ -59,13 +59,14 @@ EMPTY = Answer(StopReason.PROVED)
 OUT_OF_NODES = Answer(StopReason.WORK_LIMIT, nodes=10)
 
 
-def test_a_placement_at_the_bound_is_asked_for_first() -> None:
+def test_a_placement_at_the_bound_near_the_start_is_asked_for_first() -> None:
     solver = Solver([EMPTY, EMPTY])
-    outcome = run(solver, at(0, 4, 8))
+    start = at(0, 4, 8)
+    outcome = run(solver, start)
     first, second = solver.questions
-    assert (first.term, first.limits) == (None, {Term.SUM_OF_PEAKS: 8})
-    assert (second.term, second.limits, second.least) == (
-        Term.SUM_OF_PEAKS, {Term.SUM_OF_PEAKS: 11}, {Term.SUM_OF_PEAKS: 9},
+    assert (first.term, first.limits, first.near) == (None, {Term.SUM_OF_PEAKS: 8}, start)
+    assert (second.term, second.limits, second.least, second.near) == (
+        Term.SUM_OF_PEAKS, {Term.SUM_OF_PEAKS: 11}, {Term.SUM_OF_PEAKS: 9}, None,
     )  # fmt: skip
     assert [budget.first_only for budget in solver.budgets] == [True, False]
     assert outcome.bound == outcome.value == (12,), "nothing lies below the start"
@@ -79,10 +80,10 @@ def test_it_is_asked_with_part_of_the_budget_and_no_answer_proves_nothing() -> N
     assert outcome.stop is StopReason.WORK_LIMIT
 
 
-def test_one_step_above_the_bound_the_whole_program_is_that_question() -> None:
+def test_one_step_above_the_bound_nothing_else_is_asked() -> None:
     solver = Solver([EMPTY])
     outcome = run(solver, at(0, 4, 8, 8), make_instance([*BLOCKS, (1, 2, 3)]))
-    assert [question.term for question in solver.questions] == [Term.SUM_OF_PEAKS]
+    assert [question.term for question in solver.questions] == [None]
     assert outcome.bound == (12,)
 
 
