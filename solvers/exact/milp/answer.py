@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ...model.errors import StopReason
@@ -21,6 +22,15 @@ class Budget:
     """Stop at the first solution."""
     seed: int
     memory_bytes: int | None
+
+    def part(self, share: float) -> Budget:
+        """The same limits, with this share of the time that is left and of the nodes."""
+        now = time.monotonic()
+        return replace(
+            self,
+            deadline=None if self.deadline is None else now + share * (self.deadline - now),
+            nodes=None if self.nodes is None else max(int(share * self.nodes), 1),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,24 +128,24 @@ def _is_running(pid: int) -> bool:
 SOLVE = """
 import sys, time
 from solvers.exact.milp import Cbc
-from solvers.model.solver import Limits, Silent, Task
+from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import make_instance, plain
 # 12 is live at once, but alignment leaves a hole: the least peak is 13
 instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
 try:
-    outcome = Cbc().solve(instance, Task(Limits(time.monotonic() + 60, memory_bytes={memory})), Silent())
+    outcome = Cbc().solve(instance, Task(Limits(time.monotonic() + 60, memory_bytes={memory}), **{task}), Silent())
     print(outcome.stop.value, outcome.infeasible, outcome.value, outcome.bound)
 except Exception as error:
     print(type(error).__name__, error)
 """
 
 
-def answer(tmp_path: Path, body: str, memory: int | None = None) -> str:
+def answer(tmp_path: Path, body: str, memory: int | None = None, task: str = "{}") -> str:
     """Return what a new process prints of the outcome of Cbc with a cbc program that runs this body."""
     path = fake(tmp_path, "2.10.3")
     path.write_text(path.read_text() + body)
     environment = {**os.environ, "MEMPLAN_CBC": str(path), "PYTHONPATH": str(ROOT)}
-    code = SOLVE.format(memory=memory)
+    code = SOLVE.format(memory=memory, task=task)
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, cwd=ROOT
     )
@@ -194,3 +194,25 @@ def test_a_bound_above_a_reached_value_is_a_failure(tmp_path: Path) -> None:
     log = "Cbc0010I After 9 nodes, 1 on tree, 1e+50 best solution, best possible 1000 (1.0 seconds)"
     output = answer(tmp_path, LIE.format(log=log, status="Stopped on time - objective value 12.0", value=0))
     assert output.startswith("SolverFailed cbc failed: it claimed a bound of 1000")
+
+
+def test_the_first_solution_is_looked_for_without_cuts_then_with_them(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    status = "Stopped on nodes (no integer solution - continuous used) - objective value 5.0"
+    body = f"open({str(asked)!r}, 'a').write(' '.join(sys.argv) + chr(10))" + LIE.format(
+        log="Enumerated nodes: 7", status=status, value=0.5
+    )
+    output = answer(tmp_path, body, task="{'goal': Goal.FIT}")
+    assert output.startswith("work_limit False None")
+    first, second = asked.read_text().splitlines()
+    assert "-cuts off" in first
+    assert "-cuts" not in second
+
+
+def test_a_solution_without_cuts_is_enough(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    body = f"open({str(asked)!r}, 'a').write('x')" + LIE.format(
+        log="", status="Optimal - objective value 13.0", value=0
+    )
+    answer(tmp_path, body, task="{'goal': Goal.FIT}")
+    assert asked.read_text() == "x"
