@@ -60,14 +60,14 @@ class Turn:
         """Take this member's answer."""
         with self._lock:
             self._said[number] = answer
-            if self._ends([answer]):
+            if self.is_finished_by([answer]):
                 self._last = min(self._last, number)
             before: list[Answer] = []
             for each in range(self._last + 1):
                 if each not in self._said:
                     return
                 before.append(self._said[each])
-                if self._ends(before):
+                if self.is_finished_by(before):
                     self._last, self.settled = each, True
 
     def answers(self) -> list[tuple[str, Answer]]:
@@ -82,7 +82,7 @@ class Turn:
                 self._least = peak
                 self.put(placement)
 
-    def _ends(self, answers: Iterable[Answer]) -> bool:
+    def is_finished_by(self, answers: Iterable[Answer]) -> bool:
         """Do these answers together finish the component?"""
         bound, peak = max(self.component.bound, self.pool.bound), self.component.peak
         for answer in answers:

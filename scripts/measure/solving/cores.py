@@ -1,10 +1,11 @@
-"""Estimates how much sooner plans are found with several workers: rounds are logged once, in counted work, and replayed. A Markdown table.
+"""Estimates how much sooner plans are found with several workers: rounds are logged once, with one worker, and replayed. A Markdown table.
 
 .venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 
-The replay takes the work of each part of a round, and within the search of each attempt, as measured with one worker, and assigns them to workers by
-the rules of solvers/portfolio/schedule.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. Greedy
-and other uncounted work is left out. `--clock` plans by the clock instead, with one worker and with two in turn: on an idle machine only.
+The replay takes the processor time of each part of a round, and within the search of each attempt, and assigns them to workers by the rules of
+solvers/portfolio/schedule.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. What one thread does
+between rounds is added: reading the problem, greedy, checking plans. That engines wait for each other's Python and memory is left out. `--clock` plans by
+the clock instead, with one worker and with two in turn: on an idle machine only.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from threading import local
 from typing import Any, NamedTuple, cast
 from unittest.mock import patch
 
-from planner import Buffer, Lifetimes, Options, Plan, Pool, Problem, plan
+from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
 from planner.drawing import Sheet, Theme
 from planner.drawing.curves.plot import Axes, Curve, curves
 from planner.drawing.ticks import number_labels
@@ -32,11 +33,12 @@ from scripts.measure.solving.dense import family
 from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active
 from solvers.model.outcome import Outcome
+from solvers.model.registry import get
 from solvers.portfolio import separate_pools
 from solvers.portfolio.execute import FULL, Answer, ask
 from solvers.portfolio.roster import share_of
 from solvers.portfolio.schedule import Job, Schedule
-from solvers.portfolio.turns import play
+from solvers.portfolio.turns import UNITS_PER_SECOND, play
 
 USUAL = (
     "packing:300:8",
@@ -48,8 +50,8 @@ USUAL = (
 )
 CUT = ("whole", "dropped", "sizes", "times")
 WORKERS = (1, 2, 4, 8, 16)
-LEAST = WORK_PER_SECOND // 5
-"""With less work a plan ends before several workers are of use."""
+LEAST = UNITS_PER_SECOND // 5
+"""A plan that takes less time ends before several workers are of use."""
 UNITS = 512
 """Units of the search's own work in one general unit of work."""
 ROUNDS_AHEAD = 64
@@ -70,7 +72,10 @@ class Part:
     name: str
     granted: int
     work: float
+    """The time it takes, in the units of turns.UNITS_PER_SECOND."""
     attempts: list[Tried] = field(default_factory=list)
+    settles: bool = False
+    """Does its answer alone finish the component?"""
 
     @property
     def is_needed(self) -> bool:
@@ -86,8 +91,17 @@ Round = list[list[Part]]
 """The parts of each component, in order."""
 
 
-def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
-    """The plan, and the work done for it in each round."""
+def timed(name: str, work: int, attempts: list[Tried], seconds: float) -> tuple[float, list[Tried]]:
+    """The time of an engine and of its attempts instead of their work, of which a unit takes longer in one engine than in another."""
+    whole = seconds * UNITS_PER_SECOND
+    if get(name).sandboxed:  # another process does the work
+        whole += work * UNITS_PER_SECOND / WORK_PER_SECOND
+    counted = sum(tried.work for tried in attempts)
+    return whole, [tried._replace(work=tried.work * whole / max(counted, 1)) for tried in attempts]
+
+
+def logged(problem: Problem, options: Options) -> tuple[float, list[Round]]:
+    """The time of what is done between rounds, and the parts of each round."""
     here, rounds = local(), list[Round]()
 
     search_logged = import_module("solvers.kernels._native").search_logged
@@ -100,34 +114,35 @@ def logged(problem: Problem, options: Options) -> tuple[Plan, list[Round]]:
 
     def ask_logged(name: str, *others: Any) -> Answer:
         here.attempts = []
+        begun = time.thread_time()
         answer = ask(name, *others)
         if isinstance(answer, Outcome):
-            parts_of[id(answer)] = Part(name, 0, answer.work, here.attempts)
+            spent[id(answer)] = timed(name, answer.work, here.attempts, time.thread_time() - begun)
         return answer
 
     def played(turns: Any, workers: int, board: Any, budget: int, work: Any) -> None:
         play(turns, workers, board, budget, work)
         rounds.append([])
         for turn in turns:
-            answers = [answer for _, answer in turn.answers()]
-            rounds[-1].append(
-                [
-                    replace(parts_of[id(answer)], granted=weight * budget // FULL)
-                    if isinstance(answer, Outcome)
-                    else Part(name, weight * budget // FULL, 0)
-                    for (name, weight), answer in zip(turn.team, answers, strict=False)
-                ]
-                + [Part(name, weight * budget // FULL, inf) for name, weight in turn.team[len(answers) :]]
-            )
+            said = [answer for _, answer in turn.answers()]
+            team = [Part(name, weight * budget // FULL, inf) for name, weight in turn.team]
+            for part, answer in zip(team, said, strict=False):
+                part.work = 0
+                if isinstance(answer, Outcome):
+                    part.work, part.attempts = spent[id(answer)]
+                    part.settles = turn.is_finished_by([answer])
+            rounds[-1].append(team)
 
-    parts_of: dict[int, Part] = {}
+    spent: dict[int, tuple[float, list[Tried]]] = {}
     logging = active()._replace(kernels=cast(Kernels, Logging()))
     with (
         patch.object(separate_pools, "ask", ask_logged),
         patch.object(separate_pools, "play", played),
         patch.object(search, "active", lambda: logging),
     ):
-        return plan(problem, options), rounds
+        begun = time.thread_time()
+        plan(problem, options)
+        return (time.thread_time() - begun) * UNITS_PER_SECOND, rounds
 
 
 class Strategies:
@@ -209,7 +224,7 @@ def replayed(round_: Round, workers: int) -> float:
 
 
 class _Replay:
-    """One round with several workers: parts get them as in solvers/portfolio/schedule.py. What turns out not to be needed works until its component is settled."""
+    """One round with several workers: parts get them as in solvers/portfolio/schedule.py. What is not needed works until a part settles its component."""
 
     def __init__(self, round_: Round, workers: int) -> None:
         self._parts = [(team, part) for team in round_ for part in team]
@@ -217,7 +232,8 @@ class _Replay:
             Job(at, part.granted, leads=part is team[0], scales=part.scales)
             for at, (team, part) in enumerate(self._parts)
         ]
-        self._needed = {id(team): sum(part.is_needed for part in team) for team in round_}
+        self._left = {id(team): sum(part.is_needed for part in team) for team in round_}
+        self._settled: set[int] = set()
         self._schedule = Schedule(self._jobs, workers)
         self._searches: dict[int, Strategies] = {}
         self._events: list[tuple[float, int, Job, tuple[int, int] | None]] = []
@@ -251,7 +267,7 @@ class _Replay:
                     self._searches[job.number] = Strategies(part.attempts)
                 elif part.is_needed:
                     self._plan(now + part.work, job)
-                elif not self._needed[id(team)]:
+                elif id(team) in self._settled or not self._left[id(team)]:
                     self._schedule.finish(job)
         for number, strategies in self._searches.items():
             threads = int(self._jobs[number].active_threads[0])
@@ -263,10 +279,12 @@ class _Replay:
         heapq.heappush(self._events, (at, self._planned, job, attempt))
 
     def _end(self, job: Job) -> None:
-        team, _ = self._parts[job.number]
+        team, ended = self._parts[job.number]
         self._schedule.finish(job)
-        self._needed[id(team)] -= 1
-        if not self._needed[id(team)]:
+        self._left[id(team)] -= 1
+        if ended.settles:
+            self._settled.add(id(team))
+        if ended.settles or not self._left[id(team)]:
             for other, (its_team, part) in zip(self._jobs, self._parts, strict=True):
                 if its_team is team and not part.is_needed and other.has_begun and not other.has_finished:
                     self._schedule.finish(other)
@@ -308,12 +326,12 @@ def speed_ups(wanted: str, options: Options) -> tuple[int, dict[int, list[float]
     count = 0
     for problem in problems(wanted):
         count += 1
-        _, rounds = logged(problem, options)
-        alone = sum(part.work for each in rounds for team in each for part in team if part.is_needed)
-        if alone < LEAST:
-            continue
-        for workers, known in ratios.items():
-            known.append(alone / sum(replayed(each, workers) for each in rounds))
+        if count == 1:
+            plan(problem, replace(options, work_limit=1))  # what it imports is not counted
+        between, rounds = logged(problem, options)
+        alone = between + sum(part.work for each in rounds for team in each for part in team if part.is_needed)
+        for workers, known in ratios.items() if alone >= LEAST else ():
+            known.append(alone / (between + sum(replayed(each, workers) for each in rounds)))
     return count, ratios
 
 
