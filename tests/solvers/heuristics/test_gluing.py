@@ -11,6 +11,7 @@ from solvers.geometry.rules import violation
 from solvers.heuristics.improve import Gluing
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
+from solvers.kernels.python.gluing.course import Course
 from solvers.kernels.python.gluing.slack import Slack
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
@@ -219,7 +220,7 @@ def test_impossible_kernel_inputs_are_refused(kind: Origin) -> None:
 
 
 def test_scarce_room_has_a_higher_price() -> None:
-    slack = Slack(100, [84] * 100 + [36] * 100)
+    slack = Slack(100, [84] * 100 + [36] * 100, Course(0, 1_000, never))
     few, many = slack.price(20, 80, 5), slack.price(120, 180, 5)
     assert few is not None
     assert many is not None

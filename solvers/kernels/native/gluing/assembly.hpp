@@ -15,11 +15,6 @@ namespace memplan {
 // The same numbers stand in solvers/kernels/python/gluing.
 inline constexpr std::int64_t kLooksAJoint = 20;
 inline constexpr std::int64_t kLooksAPayment = 10;
-inline constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // log2 of cost factors: triangular, with these half widths (factors e^y, deviations of y 0.3, 1, 3)
-inline constexpr Coord kMostRivals = 64;
-inline constexpr Coord kMostSurety = 20 * kOne;     // most by which a chain of equal heights is cheaper, as a logarithm
-inline constexpr std::uint64_t kPathBits = 9;       // paths that are taken apart are up to 2^1 .. 2^9 joints long,
-inline constexpr std::uint64_t kMostOthers = 4;     // in so many pieces beside the first
 
 struct Change {
     Node node;
@@ -46,12 +41,13 @@ public:
         room_ = slack_.total(), waste_ = 0;
     }
 
-    Piece joined(Node first, Node second, Joint joint) const {
+    // One on top of the other, or after it if it begins no sooner than that ends.
+    Piece joined(Node first, Node second) const {
         const Piece &a = forest_[first], &b = forest_[second];
         Piece made;
-        made.first = first, made.second = second, made.joint = joint;
+        made.first = first, made.second = second, made.joint = a.end <= b.begin ? Joint::kChain : Joint::kStack;
         made.begin = std::min(a.begin, b.begin), made.end = std::max(a.end, b.end);
-        made.height = joint == Joint::kStack ? a.height + b.height : std::max(a.height, b.height);
+        made.height = made.joint == Joint::kStack ? a.height + b.height : std::max(a.height, b.height);
         return made;
     }
 

@@ -130,13 +130,13 @@ std::vector<Node> by_area(const Forest& forest, const Slack& slack) {
     return boxes;
 }
 
-std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, const Below& below, std::int64_t& work) {
+std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, Course& course) {
     std::vector<std::size_t> order(boxes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     auto best = lowest_bases(forest, boxes, order);
     const std::size_t tries = boxes.size() > 2 ? kTriesABox * boxes.size() : 0;
     for (std::size_t n = 0; n < tries; ++n) {
-        const std::size_t a = below(order.size()), b = below(order.size());
+        const std::size_t a = course.below(order.size()), b = course.below(order.size());
         std::swap(order[a], order[b]);
         auto next = lowest_bases(forest, boxes, order);
         if (next.first <= best.first) {
@@ -145,7 +145,7 @@ std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, c
             std::swap(order[a], order[b]);
         }
     }
-    work += static_cast<std::int64_t>((tries + 1) * boxes.size() * boxes.size()) * kLooksAPair;
+    course.work += static_cast<std::int64_t>((tries + 1) * boxes.size() * boxes.size()) * kLooksAPair;
     return std::move(best.second);
 }
 

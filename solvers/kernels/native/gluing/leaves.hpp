@@ -1,18 +1,15 @@
 // The blocks as leaves of the forest, with heights in a common unit, and the placement that a forest stands for.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "gluing/course.hpp"
 #include "gluing/forest.hpp"
 #include "gluing/slack.hpp"
 #include "shared/input.hpp"
 
 namespace memplan {
-
-// Returns a random number below its argument.
-using Below = std::function<std::uint64_t(std::uint64_t)>;
 
 class LeafBlocks {
 public:
@@ -43,7 +40,7 @@ private:
 
 // The bases of the pieces, given from the largest to the smallest. Each is put as low as it fits; then two are exchanged, repeatedly, if that makes the
 // whole no higher.
-std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, const Below& below, std::int64_t& work);
+std::vector<Coord> piled(const Forest& forest, const std::vector<Node>& boxes, Course& course);
 
 // The loose pieces from the largest to the smallest.
 std::vector<Node> by_area(const Forest& forest, const Slack& slack);

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from .course import Course
 from .forest import Forest, Piece
 from .leaves import LeafBlocks
-from .slack import ONE, Slack
+from .slack import Slack
 
 # The same numbers stand in kernels/native/gluing.
 LOOKS_A_JOINT = 20
 LOOKS_A_PAYMENT = 10
-NOISES = (69_400, 231_300, 693_900)
-MOST_RIVALS = 64
-MOST_SURETY = 20 * ONE
-PATH_BITS = 9
-MOST_OTHERS = 4
 
 
 class Assembly:
     """It begins with loose blocks."""
 
-    def __init__(self, blocks: LeafBlocks, height: int, work: int = 0) -> None:
-        self.blocks, self.height = blocks, height
-        self.slack = Slack(height, blocks.live, work)
+    def __init__(self, blocks: LeafBlocks, height: int, course: Course) -> None:
+        self.blocks, self.height, self.course = blocks, height, course
+        self.slack = Slack(height, blocks.live, course)
         self.forest = Forest(len(blocks.live), blocks.pieces)
         self.room, self.waste = self.slack.total(), 0
         """The room in all sections while nothing is wasted, and what is wasted of it, scaled."""
@@ -33,11 +29,13 @@ class Assembly:
     def copy(self) -> Assembly:
         """Another one like this."""
         new = Assembly.__new__(Assembly)
-        new.blocks, new.height, new.room, new.waste = self.blocks, self.height, self.room, self.waste
+        new.blocks, new.height, new.course = self.blocks, self.height, self.course
+        new.room, new.waste = self.room, self.waste
         new.slack, new.forest = self.slack.copy(), self.forest.copy()
         return new
 
     def joined(self, first: int, second: int) -> Piece:
+        """One on top of the other, or after it if it begins no sooner than that ends."""
         a, b = self.forest[first], self.forest[second]
         is_chain = a.end <= b.begin
         height = max(a.height, b.height) if is_chain else a.height + b.height
@@ -91,7 +89,7 @@ class Assembly:
             piece = self.forest[node]
             if not piece.is_leaf:
                 nodes += (piece.first, piece.second)
-        self.slack.work += LOOKS_A_PAYMENT * len(nodes)
+        self.course.work += LOOKS_A_PAYMENT * len(nodes)
         goes: set[int] = set()
         for node in reversed(nodes):
             piece = self.forest[node]
@@ -106,8 +104,8 @@ class Assembly:
         return any(min(self.slack.free[begin:end]) < 0 for begin, end, _ in self.wasted(made))
 
     def _pay(self, made: Piece, sign: int) -> None:
-        self.slack.work += LOOKS_A_JOINT
+        self.course.work += LOOKS_A_JOINT
         for begin, end, height in self.wasted(made):
             self.slack.take(begin, end, sign * height)
             self.waste += sign * self.slack.scaled(height) * (end - begin)
-            self.slack.work += LOOKS_A_PAYMENT + 2 * (end - begin)
+            self.course.work += LOOKS_A_PAYMENT + 2 * (end - begin)

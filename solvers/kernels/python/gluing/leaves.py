@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
 
 import numpy as np
 
 from ....model.instance import Instance
 from ...columns import Columns
+from .course import Course
 from .forest import Forest
 from .slack import Slack
 
@@ -49,7 +49,7 @@ class LeafBlocks:
     def peak_of(self, offsets: list[int]) -> int:
         return max((offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0)
 
-    def settle(self, forest: Forest, slack: Slack, boxes: list[int], floors: list[int]) -> list[int] | None:
+    def settle(self, forest: Forest, course: Course, boxes: list[int], floors: list[int]) -> list[int] | None:
         """The placement of the blocks if these pieces have these bases, and then all blocks fall. None if a block has no suitable base."""
         leaves = [
             (floor + base, leaf)
@@ -62,7 +62,7 @@ class LeafBlocks:
             if not self._put(leaf, max(top[begin:end]), bases):
                 return None
             top[begin:end] = [bases[leaf] + height] * (end - begin)
-            slack.work += end - begin
+            course.work += end - begin
         return [base * self.unit for base in bases]
 
     def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
@@ -87,7 +87,7 @@ def by_area(forest: Forest, slack: Slack) -> list[int]:
     return sorted(forest.loose, key=largest_first)
 
 
-def piled(forest: Forest, slack: Slack, boxes: list[int], below: Callable[[int], int]) -> list[int]:
+def piled(forest: Forest, course: Course, boxes: list[int]) -> list[int]:
     """The bases of the pieces, given from the largest to the smallest.
 
     Each is put as low as it fits; then two are exchanged, repeatedly, if that makes the whole no higher.
@@ -96,14 +96,14 @@ def piled(forest: Forest, slack: Slack, boxes: list[int], below: Callable[[int],
     peak, bases = _lowest_bases(forest, boxes, order)
     tries = TRIES_A_BOX * len(boxes) if len(boxes) > 2 else 0
     for _ in range(tries):
-        a, b = below(len(order)), below(len(order))
+        a, b = course.below(len(order)), course.below(len(order))
         order[a], order[b] = order[b], order[a]
         next_peak, next_bases = _lowest_bases(forest, boxes, order)
         if next_peak <= peak:
             peak, bases = next_peak, next_bases
         else:
             order[a], order[b] = order[b], order[a]
-    slack.work += (tries + 1) * len(boxes) * len(boxes) * LOOKS_A_PAIR
+    course.work += (tries + 1) * len(boxes) * len(boxes) * LOOKS_A_PAIR
     return bases
 
 

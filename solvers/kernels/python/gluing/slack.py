@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .course import Course
+
 # The same numbers stand in kernels/native/gluing/slack.hpp.
 HEIGHT_BITS = 24
 WHOLE_COST = 1 << 31
@@ -14,10 +16,10 @@ EXACT_END = 10
 class Slack:
     """The slack below one height. Work is counted as in the native kernel, which keeps sums over blocks of 64 sections."""
 
-    def __init__(self, height: int, live: list[int], work: int = 0) -> None:
+    def __init__(self, height: int, live: list[int], course: Course) -> None:
         self.free = [height - used for used in live]
         self.shift = max(height.bit_length() - HEIGHT_BITS, 0)
-        self.work = work
+        self._course = course
 
     def scaled(self, height: int) -> int:
         return (height + (1 << self.shift) - 1) >> self.shift
@@ -27,8 +29,8 @@ class Slack:
 
     def copy(self) -> Slack:
         """Another one like this."""
-        new = Slack(0, [])
-        new.free, new.shift, new.work = self.free.copy(), self.shift, self.work
+        new = Slack(0, [], self._course)
+        new.free, new.shift = self.free.copy(), self.shift
         return new
 
     def room(self, height: int, live: list[int]) -> int:
@@ -51,7 +53,7 @@ class Slack:
         while at < last:
             stop = min(last, (at // SECTIONS_A_BLOCK + 1) * SECTIONS_A_BLOCK)
             is_whole = at % SECTIONS_A_BLOCK == 0 and at + SECTIONS_A_BLOCK <= last
-            self.work += 1 if is_whole else (stop - at + 7) // 8
+            self._course.work += 1 if is_whole else (stop - at + 7) // 8
             if min(free[at:stop]) < height:
                 return None
             at = stop

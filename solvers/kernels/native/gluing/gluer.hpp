@@ -1,0 +1,203 @@
+// Joins pieces, takes them apart where they meet at one time, and joins them again. Which joints there are, and which come first, its heirs say.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gluing/assembly.hpp"
+#include "gluing/course.hpp"
+
+namespace memplan {
+
+// The same numbers stand in solvers/kernels/python/gluing.
+inline constexpr Coord kNoises[] = {69'400, 231'300, 693'900};  // log2 of cost factors: triangular, with these half widths (factors e^y, deviations of y 0.3, 1, 3)
+inline constexpr Coord kMostRivals = 64;
+inline constexpr Coord kMostSurety = 20 * kOne;     // most by which a chain of equal heights is cheaper, as a logarithm
+inline constexpr std::uint64_t kPathBits = 9;       // paths that are taken apart are up to 2^1 .. 2^9 joints long,
+inline constexpr std::uint64_t kMostOthers = 4;     // in so many pieces beside the first
+inline constexpr Coord kWasteWeighs = 4;            // weight of wasting all slack, in pieces
+
+class Gluer {
+protected:
+    struct Candidate {
+        Coord key;
+        std::uint32_t turn;
+        Node first, second;
+        Coord noise;
+        bool operator>(const Candidate& other) const { return std::tie(key, turn) > std::tie(other.key, other.turn); }
+    };
+
+    // Moves may increase the pieces at this temperature; they end without a new minimum for this multiple of the work of the first gluing. Each candidate
+    // that is looked at again takes so many looks.
+    Gluer(const LeafBlocks& blocks, Course& course, Coord temperature, std::int64_t stuck, std::int64_t looks)
+        : blocks_(blocks), glued_(blocks), course_(course), temperature_(temperature), stuck_(stuck), looks_(looks) {}
+    ~Gluer() = default;
+
+    // The logarithm of the joint's cost; none if it is impossible.
+    virtual std::optional<Coord> key_of(const Piece& made) = 0;
+    // Considers the joints of a new piece.
+    virtual void look_around(Node node) = 0;
+    // A piece, loose or not, at one of whose ends others are taken apart.
+    virtual Node place() = 0;
+    // Makes other joints that should come before this one; false if there are none.
+    virtual bool joins_others(const Piece&) { return false; }
+
+    // Begins with loose blocks and glues them below a height, from the cheapest joint on.
+    void glue_once(Coord height) {
+        const std::int64_t begun = course_.work;
+        glued_.reset(height);
+        forget();
+        for (Node leaf = 0; leaf < static_cast<Node>(blocks_.count()) && !course_.is_over(); ++leaf) look_around(leaf);
+        glue();
+        once_ = course_.work - begun;
+    }
+
+    // Takes apart and glues again until one piece is left, or it gets stuck.
+    void improve(std::int64_t until) {
+        std::int64_t last = course_.work;
+        std::size_t fewest = glued_.loose();
+        Coord energy = energy_now();
+        while (glued_.loose() > 1 && course_.work < until && course_.work - last < stuck_ * once_ && !course_.is_over()) {
+            if (glued_.loose() < fewest) fewest = glued_.loose(), last = course_.work;
+            move();
+            const Coord next = energy_now();
+            if (!course_.is_over() && next - energy <= leniency()) {
+                energy = next;
+                for (const Change& change : log_) {
+                    if (!change.made) glued_.give_back(change.node);
+                }
+            } else {
+                glued_.undo(log_, course_.work);
+            }
+        }
+    }
+
+    void forget() { queue_.clear(), turn_ = 0, log_.clear(), fresh_.clear(); }
+
+    // Makes joints from the cheapest on.
+    void glue() {
+        while (!queue_.empty() && !course_.is_over()) {
+            std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+            Candidate c = queue_.back();
+            queue_.pop_back();
+            course_.work += looks_;
+            if (!glued_.forest()[c.first].loose || !glued_.forest()[c.second].loose) continue;
+            const Piece made = glued_.joined(c.first, c.second);
+            const std::optional<Coord> key = key_of(made);
+            if (!key) continue;
+            if (*key + c.noise > c.key && !queue_.empty() && *key + c.noise > queue_.front().key) {
+                c.key = *key + c.noise;
+                push_anew(c);
+            } else if (joins_others(made)) {
+                push(c);
+            } else {
+                look_around(join(made));
+            }
+        }
+    }
+
+    Node join(const Piece& made) {
+        const Node node = glued_.join(made, course_.work);
+        log_.push_back({node, true});
+        return node;
+    }
+
+    void push_anew(Candidate candidate) {
+        candidate.turn = turn_++;
+        push(candidate);
+    }
+
+    Coord some_noise() {
+        if (noise_ == 0) return 0;
+        const Coord up = static_cast<Coord>(course_.below(kOne)), down = static_cast<Coord>(course_.below(kOne));
+        return (noise_ * (up - down)) >> 16;
+    }
+
+    // How many pieces end where the first of these two does, and begin where the second does.
+    std::pair<Coord, Coord> rivals(const Piece& made) const {
+        const Forest& forest = glued_.forest();
+        const Coord ends = forest.count_ending(forest[made.first].end), begins = forest.count_beginning(forest[made.second].begin);
+        return {std::min(ends, kMostRivals), std::min(begins, kMostRivals)};
+    }
+
+    // The logarithm of how many pairs could be chained there, less that of the height: equal heights are the less likely by chance the greater they
+    // are, and where there are many pairs a joint can wait.
+    Coord chance(const Piece& made) const {
+        const auto [ends, begins] = rivals(made);
+        return log2_of(static_cast<std::uint64_t>(ends * begins)) - std::min(log2_of(static_cast<std::uint64_t>(made.height) + 1), kMostSurety);
+    }
+
+    const LeafBlocks& blocks_;
+    Assembly glued_;
+    Course& course_;
+    Coord noise_ = 0;
+    std::int64_t once_ = 0;  // the work of the first gluing
+
+private:
+    void push(const Candidate& candidate) {
+        queue_.push_back(candidate);
+        std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+    }
+
+    Coord energy_now() const {
+        return static_cast<Coord>(glued_.loose()) * kOne + glued_.waste() / (glued_.room() / (kWasteWeighs * kOne) + 1);
+    }
+
+    // The increase of energy that a move is allowed.
+    Coord leniency() {
+        const Coord bits = (Coord{64} << 16) - log2_of(course_.random.next());
+        return bits * temperature_ >> 16;
+    }
+
+    // Takes apart pieces that meet at one time, some way down, and glues them again.
+    void move() {
+        forget();
+        noise_ = kNoises[course_.below(std::size(kNoises))];
+        const Node where = place();
+        const std::int32_t time = course_.below(2) == 0 ? glued_.forest()[where].begin : glued_.forest()[where].end;
+        const bool is_loose = glued_.forest()[where].loose;
+        touching_.clear();
+        for (const Node other : glued_.forest().loose()) {
+            if (other != where && touches(other, time)) touching_.push_back(other);
+        }
+        course_.work += static_cast<std::int64_t>(glued_.loose());
+        const std::size_t others = std::min<std::size_t>(touching_.size(), 1 + course_.below(kMostOthers));
+        for (std::size_t i = 0; i < others; ++i) std::swap(touching_[i], touching_[i + course_.below(touching_.size() - i)]);
+        if (is_loose) take_apart(where, time);
+        for (std::size_t i = 0; i < others; ++i) take_apart(touching_[i], time);
+        for (const Node node : fresh_) {
+            if (glued_.forest()[node].loose) look_around(node);
+        }
+        glue();
+    }
+
+    void take_apart(Node node, std::int32_t time) {
+        fresh_.push_back(node);
+        const std::uint64_t most = std::uint64_t{2} << course_.below(kPathBits);
+        for (std::uint64_t steps = 1 + course_.below(most); steps > 0 && glued_.forest()[node].joint != Joint::kLeaf; --steps) {
+            const Node first = glued_.forest()[node].first, second = glued_.forest()[node].second;
+            glued_.split(node, course_.work);
+            log_.push_back({node, false});
+            fresh_.push_back(first), fresh_.push_back(second);
+            const bool in_first = touches(first, time), in_second = touches(second, time);
+            const bool goes_first = in_first == in_second ? course_.below(2) == 0 : in_first;
+            node = goes_first ? first : second;
+        }
+    }
+
+    bool touches(Node node, std::int32_t time) const { return glued_.forest()[node].begin <= time && time <= glued_.forest()[node].end; }
+
+    const Coord temperature_;
+    const std::int64_t stuck_, looks_;
+    std::vector<Candidate> queue_;  // a heap
+    std::uint32_t turn_ = 0;
+    std::vector<Change> log_;
+    std::vector<Node> fresh_, touching_;
+};
+
+}  // namespace memplan
