@@ -97,6 +97,11 @@ def test_the_kernel_decides_as_the_reference_where_many_blocks_live_for_one_step
     assert sum(compare(kernel, packing(150, seed, steps=12), seed, 3_000) > 0 for seed in range(4)) >= 2
 
 
+def test_the_kernel_decides_as_the_reference_where_exact_joints_leave_some_pieces(kernel: Kernels) -> None:
+    for seed in range(1, 4):
+        assert compare(kernel, packing(300, seed, steps=12), seed, 6_000) > 0
+
+
 def test_the_kernel_decides_as_the_reference_where_it_goes_on_to_lower_heights(kernel: Kernels) -> None:
     for seed in range(4):
         assert compare(kernel, shrunk(120, seed), seed, 10_000) > 0
@@ -159,6 +164,17 @@ def test_blocks_that_live_for_one_step_fill_what_is_left_between_others() -> Non
         assert outcome.placement is not None
         assert violation(instance, outcome.placement) is None
         assert outcome.stop is StopReason.PROVED
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_what_exact_joints_leave_is_packed_with_some_slack() -> None:
+    instance = packing(8_000, 4)
+    start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+    task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound_of(instance),))
+    outcome = Gluing().solve(instance, task, Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")

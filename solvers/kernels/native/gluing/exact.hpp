@@ -16,7 +16,8 @@ public:
     // All sections are filled up to this height.
     ExactGluing(const LeafBlocks& blocks, Course& course, Coord height);
 
-    const Forest& forest() const { return glued_.forest(); }
+    const Assembly& glued() const { return glued_; }
+    std::int64_t once() const { return once_; }
 
     // Begins with loose blocks and glues them, from the surest joint on; then takes apart and glues again, until one piece is left or no fewer are reached.
     void glue_all(Coord noise, std::int64_t until);

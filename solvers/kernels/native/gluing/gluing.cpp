@@ -48,9 +48,10 @@ public:
     }
 
 private:
-    // Closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
+    // Tries height after height: closer to `enough` after a success, going on from it, farther after a failure, and with more work once all have failed.
     void try_heights() {
         std::int64_t patience = std::min(options_.work / kPartOfWork, kLooksABlock * static_cast<std::int64_t>(blocks_.count()));
+        if (suits_exact_) go_on(patience);
         Coord gap = first_gap();
         int failed = 0;
         bool is_better = true;
@@ -80,15 +81,17 @@ private:
     Coord most_gap() const { return (result_.peak + unit_ - 1) / unit_ - least_; }
     Coord first_gap() const { return std::min(least_ / kFirstGap, most_gap() / 2); }
 
-    // Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them.
+    // Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them; else it keeps the fewest pieces that
+    // were left.
     bool glue_exactly(std::int64_t until) {
         if (std::any_of(live_.begin(), live_.end(), [&](Coord live) { return live < least_; })) return false;
         ExactGluing exact(blocks_, course_, least_);
         for (Coord noise = 0; !course_.is_over() && course_.work < until; noise = kNoises[0]) {
             exact.glue_all(noise, until);
-            suits_exact_ = exact.forest().loose().size() * kFewLeft <= blocks_.count();
+            suits_exact_ = exact.glued().loose() * kFewLeft <= blocks_.count();
             if (!suits_exact_) break;
-            if (fits(exact.forest(), least_)) return result_.peak <= options_.enough;
+            if (fits(exact.glued().forest(), least_)) return result_.peak <= options_.enough;
+            if (noise == 0 || exact.glued().loose() < glued_.loose()) glued_ = exact.glued(), once_ = exact.once();
         }
         return false;
     }
@@ -103,7 +106,7 @@ private:
         return false;
     }
 
-    // Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures.
+    // Goes on from what was glued to lower heights than the peak: half of the gap lower, and less after failures.
     void go_on(std::int64_t patience) {
         Assembly kept = glued_;
         std::int64_t work = kShort * once_;

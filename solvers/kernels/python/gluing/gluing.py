@@ -83,6 +83,8 @@ class _Gluing(Gluer):
         if self._glue_exactly(self.course.most // PART_OF_WORK):
             return
         patience = min(self.course.most // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
+        if self.suits_exact:
+            self._go_on(patience)
         gap, failed, is_better = self._first_gap(), 0, True
         while self.peak > self.enough and not self.course.is_over():
             if is_better and not self.suits_exact:
@@ -104,18 +106,24 @@ class _Gluing(Gluer):
                 gap, patience = self._first_gap(), 2 * patience
 
     def _glue_exactly(self, until: int) -> bool:
-        """Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them."""
+        """Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them.
+
+        Else it keeps the fewest pieces that were left.
+        """
         if any(live < self.least for live in self.blocks.live):
             return False
         exact = ExactGluing(self.blocks, self.course, self.least)
         noise = 0
         while not self.course.is_over() and self.course.work < until:
             exact.glue_all(noise, until)
-            self.suits_exact = len(exact.forest.loose) * FEW_LEFT <= len(self.blocks.pieces)
+            left = len(exact.glued.loose)
+            self.suits_exact = left * FEW_LEFT <= len(self.blocks.pieces)
             if not self.suits_exact:
                 break
             if self._fits(exact.forest, self.least):
                 return self.peak <= self.enough
+            if noise == 0 or left < len(self.glued.loose):
+                self.glued, self.once = exact.glued, exact.once
             noise = NOISES[0]
         return False
 
@@ -131,7 +139,7 @@ class _Gluing(Gluer):
         return False
 
     def _go_on(self, patience: int) -> None:
-        """Goes on from what was glued with success to lower heights: half of the gap lower, and less after failures."""
+        """Goes on from what was glued to lower heights than the peak: half of the gap lower, and less after failures."""
         kept = self.glued.copy()
         work, failed = SHORT * self.once, 0
         while (
