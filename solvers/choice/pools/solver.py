@@ -185,10 +185,7 @@ class _Whole(Standing):
         is_exact = not any(stretch)
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
-            found = self._with_covers(question, is_exact)
-            is_close = bool(found) and self._is_close(index, found[0].value)
-            is_done = self.is_known or question.near is not None or is_close
-            return found if is_done else self._dearest_first(question, found)
+            return self._with_covers(question, is_exact)
         if can_limit(self.program, index):
             searched = self.asked.get(index - 1, 0) - WORK_TO_BEGIN_PER_ENTRY * self.program.entries
             if self._some(*SHARE_BEFORE_LIMITS) < HARDER * searched:
@@ -228,8 +225,12 @@ class _Whole(Standing):
                 return found
             self.asked[index] = 0  # it says nothing of how hard the question is with covers
             self.relaxed[index] = self._relax(index, None, *SHARE_OF_COVERS)
-        part, of = SHARE_WITHOUT_PEAKS if question.near is None else SHARE
-        further = self._better(question, self._ask(asked, is_exact, part, of))
+        share = SHARE
+        if question.near is None:
+            share = SHARE_WITHOUT_PEAKS
+            found = self._dearest_first(question, found)
+            asked = replace(asked, near=found[0].pools if found else None)
+        further = self._better(question, self._ask(asked, is_exact, *share))
         return sorted([*further, *found], key=lambda choice: choice.value)
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
