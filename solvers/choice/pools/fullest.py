@@ -15,11 +15,11 @@ import numpy as np
 from ...model.instance import Instance, Ints
 from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
+from .placing.windows import STRETCHES, stretched
 from .prices.crowds import Relaxed
 from .program import Costs, Pools, Program, Row
 from .questions.asking import Asking
 from .questions.question import Question
-from .windows import STRETCHES, stretched
 
 MOST_CLASSES = 100
 """At most so many classes are added at once to those that are chosen first."""

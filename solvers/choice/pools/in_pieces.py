@@ -16,13 +16,13 @@ from ...model.outcome import Outcome
 from .cutting import Pieces, prices_of_rows
 from .dearest_first import settled_in
 from .fullest import FullestFirst
-from .packing import ending_at
 from .peaks import is_held_by_peaks
+from .placing.packing import ending_at
+from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
 from .program import Program
 from .questions.question import Answer, Question
 from .standing import SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
-from .windows import Windows
 
 LARGE = 4_000
 LARGE_WITH_PEAKS = 600

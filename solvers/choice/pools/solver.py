@@ -24,13 +24,13 @@ from .floors import FloorSearch
 from .fullest import FullestFirst
 from .in_pieces import LARGE, InPieces, is_large
 from .limits import LimitSearch, can_limit
-from .packing import Packing, ending_at
 from .peaks import Choice, PeakSearch, is_held_by_peaks
+from .placing.packing import Packing, ending_at
+from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
-from .windows import Windows, stretched
 
 SHARE_OF_FULLEST = 3, 5
 SHARE_OF_ANOTHER = 1, 4

@@ -14,15 +14,15 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
-from .packing import Packing
 from .peaks import Choice
+from .placing.packing import Packing
+from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
 from .program import Program, class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
-from .windows import Windows
 
 NAME = "pools_first"
 WORK_OF_PROGRAM_PER_ENTRY = 3

@@ -8,10 +8,10 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.packing import Packing
+from solvers.choice.pools.placing.packing import Packing
+from solvers.choice.pools.placing.windows import Windows
 from solvers.choice.pools.program import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.windows import Windows
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...geometry.presolve import restrict
-from ...model.instance import Bools, Instance, Ints, Placement, Term
-from ...model.outcome import Value
-from ...model.solver import Control, Goal, Task
-from ...portfolio.roster import PACKERS
-from ...portfolio.separate_pools import solve_separate_pools
+from ....geometry.presolve import restrict
+from ....model.instance import Bools, Instance, Ints, Placement, Term
+from ....model.outcome import Value
+from ....model.solver import Control, Goal, Task
+from ....portfolio.roster import PACKERS
+from ....portfolio.separate_pools import solve_separate_pools
 
 WORK_OF_PIECE = 30_000
 WORK_OF_PIECE_PER_BLOCK = 300

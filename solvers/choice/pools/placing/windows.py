@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement
-from ...model.objective import peaks
+from ....model.errors import StopReason
+from ....model.instance import Instance, Ints, Placement
+from ....model.objective import peaks
+from ..program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
+from ..questions.asking import Asking
+from ..questions.question import Question
 from .packing import Packing, work_of_piece
-from .program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
-from .questions.asking import Asking
-from .questions.question import Question
 
 WINDOWS = (100, 150, 200, 300)
 """How many classes are chosen anew at once: in the first sweep, in the next, and so on."""
