@@ -13,12 +13,13 @@ from .program import Program
 from .questions.asking import Asking
 from .questions.question import Question
 
-FIRST_STEP = 64
-"""A pool's first question is how it could be lower by such a part of the term's value, and each later one by half as much."""
-SHARE_OF_FIRST = 6
-"""A pool's first question may take such a part of the work: if that is not enough, pools are not what decides the term."""
 FINEST = 4_096
-"""A pool that could be lower by such a part of the term's value at most is settled."""
+"""How could a pool be lower by such a part of the term's value? Where the earlier terms are at their least it mostly cannot, and that is soon proven."""
+WORK_OF_FINEST_PER_ENTRY = 8
+FIRST_STEP = 64
+"""If that is too hard, the first question is how it could be lower by such a part, and each later one by half as much."""
+SHARE_OF_FIRST = 6
+"""This may take such a part of the work: if that is not enough, pools are not what decides the term."""
 
 
 class FloorSearch:
@@ -36,21 +37,29 @@ class FloorSearch:
         self._floors = [room.lowest for room in program.rooms]
         self._work, self._end = work, asking.work + work
 
-    def run(self) -> int:
-        """A lower bound on the term."""
+    def run(self, *, is_least: bool) -> int:
+        """A lower bound on the term. `is_least`: the earlier terms are proven to be at their least."""
         prices = self._program.terms[self._index].of_peaks
-        steps = {pool: self._best // FIRST_STEP for pool, price in enumerate(prices) if price}
-        for pool in sorted(steps, key=lambda each: -self._tops[each] * prices[each]):
-            if not self._raise(pool, steps[pool] // prices[pool], self._work // SHARE_OF_FIRST):
-                steps = {}
-                break
-        while steps:  # the pool that may be lower by most
-            pool = max(steps, key=lambda each: (steps[each], -each))
-            steps[pool] //= 2
+        counted = sorted((p for p, price in enumerate(prices) if price), key=lambda p: -self._tops[p] * prices[p])
+        steps = dict[int, int]()
+        for pool in counted:
+            most, least = self._work // SHARE_OF_FIRST, self._best // FINEST
+            few = min(most, WORK_OF_FINEST_PER_ENTRY * self._program.entries)
+            if is_least and self._raise(pool, least // prices[pool], few):
+                continue
+            if not self._raise(pool, self._best // FIRST_STEP // prices[pool], most):
+                return self._bound()
+            steps[pool] = self._best // FIRST_STEP
+        while steps:
+            pool = max(steps, key=lambda each: (steps[each], -each))  # the pool that may be lower by most
+            step = steps.pop(pool) // 2
             work = (self._end - self._asking.work) // (len(steps) + 1)
-            is_raised = self._raise(pool, steps[pool] // prices[pool], work)
-            if not is_raised or steps[pool] * FINEST <= self._best:
-                del steps[pool]
+            if self._raise(pool, step // prices[pool], work) and step * FINEST > self._best:
+                steps[pool] = step
+        return self._bound()
+
+    def _bound(self) -> int:
+        prices = self._program.terms[self._index].of_peaks
         return min(sum(price * floor for price, floor in zip(prices, self._floors, strict=True)), self._best)
 
     def _raise(self, pool: int, step: int, work: int) -> bool:

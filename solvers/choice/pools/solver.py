@@ -50,6 +50,8 @@ SHARE_OF_DEAREST_FIRST = 1, 4
 """Where the program as a whole is too hard."""
 SHARE_OF_MENDING = 2, 3
 """Where a choice could not be packed, windows of time begin from what was found instead."""
+SHARE_WHEN_NEAR = 1, 16
+"""Of windows, where little of a term is open: the next one needs the work."""
 SHARE_OF_LOWERING = 3, 4
 """Where only peaks count, windows first make pools lower."""
 NEAR = 200
@@ -141,14 +143,17 @@ class _Whole(Standing):
         """Lower one term, with the earlier ones no worse than they are."""
         if index and self.value is None:
             return
+        self._pack_as_chosen(index)
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
-            missed = self._pack_best(index, choices)
-            is_known = self.is_known
+            missed, is_known = self._pack_best(index, choices), self.is_known
             if choices and not any(stretch) and self._goes_by_windows(index):
-                if missed:
+                clashes = self.clashes.found
+                if missed and not self._pack_near(self._question(index, (), is_exact=True), choices[0]):
                     self._mend(index, choices[0])
+                if is_known and self.clashes.found != clashes:
+                    continue  # and ask for the best without them
                 excess = choices[0].value if self.value is None else self.value[index] - choices[0].value
                 if excess <= 0 and not is_known:
                     continue  # and ask for what is better still
@@ -157,7 +162,7 @@ class _Whole(Standing):
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
         if not self._is_finished(index):
-            self._improve(index, self._some(*SHARE_OF_WINDOWS))
+            self._improve(index, self._some(*(SHARE_WHEN_NEAR if self._is_near(index) else SHARE_OF_WINDOWS)))
 
     def _has_floors(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)
@@ -229,7 +234,11 @@ class _Whole(Standing):
         if question.near is None:
             share = SHARE_WITHOUT_PEAKS
             found = self._dearest_first(question, found)
-            asked = replace(asked, near=found[0].pools if found else None)
+            if found and is_exact and self._pack_near(question, found[0]):
+                question, found = self._question(index, question.stretch, is_exact), []
+                asked = replace(question, least=None, most=None)
+            elif found:
+                asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
         further = self._better(question, self._ask(asked, is_exact, *share))
         return sorted([*further, *found], key=lambda choice: choice.value)
 
@@ -253,6 +262,7 @@ class _Whole(Standing):
             most=None if self.value is None else self.value[index],
             stretch=stretch,
             near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
+            clashes=self.clashes.found,
         )
 
     def _with_worse(self, question: Question) -> Question:
@@ -301,7 +311,8 @@ class _Whole(Standing):
         best = min(question.most, self.program.value(question.term, near, tops))
         work = self._some(*SHARE_OF_FLOORS)
         search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work)
-        self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
+        bound = search.run(is_least=self._is_proven(question.term))
+        self._learn(question.term, Answer(None, None, bound, StopReason.WORK_LIMIT))
         return search.found
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:

@@ -15,12 +15,13 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
 from .peaks import Choice
+from .placing.clashes import Clashes
 from .placing.packing import Packing
 from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
-from .program import Program, class_numbers
+from .program import Program, class_numbers, pools_of_classes
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
@@ -31,6 +32,9 @@ WORK_OF_PACKING = 300_000
 WORK_OF_PACKING_A_BLOCK = 300
 SHARE_BEFORE_MENDING = 1, 3
 """Of that, where windows come near to what cannot be packed: packing takes less."""
+SHARE_OF_PACKING_AS_CHOSEN = 1, 64
+SHARE_OF_CLASHES = 1, 3
+"""Where a choice could not be packed, for one nearby that can."""
 SHARE_AT_FIRST = 1, 16
 """Before that, all that is easy is done."""
 MOST_WORK = 4_000_000
@@ -39,8 +43,10 @@ SHARE_OF_WINDOWS = 3, 5
 """Of a large instance's work. The rest is the bound's, and then the windows' again."""
 CLOSE = 10_000
 """Where the best choice exceeds the bound by no more than 1/CLOSE of it, no better one is looked for in another way."""
+NEARLY = 1_000
+"""Where it exceeds the bound by no more than 1/NEARLY of it, and the next term is bounded pool by pool, that needs the work."""
 KEPT_FOR_FLOORS = 3
-"""Where the placement is that close, too, such a part of the work is kept for the next term."""
+"""Where the placement is close, too, such a part of the work is kept for the next term."""
 
 
 class Standing:
@@ -57,6 +63,7 @@ class Standing:
         self.infeasible = False
         self.has_found = self.has_proven = False
         self.number = class_numbers(instance)
+        self.clashes = Clashes(program, self.number, self.asking, self.packing)
         self.priced = dict[int, Certificate]()
         """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""
         self.proven = dict[int, tuple[Value, int]]()
@@ -105,6 +112,13 @@ class Standing:
         """Is such a value of the term hardly above what is proven of it?"""
         known = self._known(index)
         return known is not None and (value - known) * CLOSE <= known
+
+    def _is_near(self, index: int) -> bool:
+        """Is little open of this term, and the next one bounded pool by pool?"""
+        known = self._known(index)
+        if known is None or self.value is None or not self._has_floors(index + 1):
+            return False
+        return (self.value[index] - known) * NEARLY <= known
 
     def _has_floors(self, index: int) -> bool:
         """Is this a term that is bounded pool by pool?"""
@@ -211,12 +225,12 @@ class Standing:
         work, left = (WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)
 
-    def _pack(self, index: int, choice: Choice) -> list[int]:
-        """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
+    def _pack(self, index: int, choice: Choice, work: int | None = None) -> list[int]:
+        """Pack the choice, each pool within this work; the pools that do not hold what the program gave them, or end higher than it thought."""
         terms = self.program.terms[: index + 1]
         counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
-        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing(index))
+        placement, unfit = self.packing.pack(pools, frozenset(counted), work or self._work_of_packing(index))
         if placement is None:
             self._take(self._with_room_elsewhere(pools))
             return unfit
@@ -224,6 +238,23 @@ class Standing:
         if value[index] <= choice.value:
             return []
         return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
+
+    def _pack_near(self, question: Question, choice: Choice) -> bool:
+        """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
+        index = question.term
+        if any(any(term.of_peaks) or term.is_largest for term in self.program.terms[: index + 1]):
+            return False
+        of_pool, work = self._work_of_packing(index), self._some(*SHARE_OF_CLASHES)
+        value = self._take(self.clashes.placement(question, choice.pools, of_pool, work))
+        return bool(value) and (value[index] - choice.value) * CLOSE <= choice.value
+
+    def _pack_as_chosen(self, index: int) -> None:
+        """Pack each pool as low as a later term that counts its peak would have it."""
+        if index and self.best is not None and self._has_floors(index):
+            pools = pools_of_classes(self.number, self.best)
+            tops = self.program.least_tops(pools)
+            choice = Choice(self.program.value(index, pools, tops), tops, pools)
+            self._pack(index, choice, self._some(*SHARE_OF_PACKING_AS_CHOSEN))
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

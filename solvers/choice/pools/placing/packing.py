@@ -9,7 +9,7 @@ import numpy as np
 
 from ....geometry.presolve import restrict
 from ....model.instance import Bools, Instance, Ints, Placement, Term
-from ....model.outcome import Value
+from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.roster import PACKERS
 from ....portfolio.separate_pools import solve_separate_pools
@@ -49,6 +49,8 @@ class Packing:
         self.starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
         """When each block is first live."""
         np.minimum.at(self.starts, block, instance.rect_start)
+        self.ends = np.zeros(instance.blocks, dtype=np.int64)
+        np.maximum.at(self.ends, block, instance.rect_end)
         self._known: dict[tuple[int, bool, bytes], Ints | None] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
@@ -128,17 +130,18 @@ class Packing:
             return None
         key = pool, low, blocks.tobytes()
         if key not in self._known:
-            piece = restrict(self._instance, blocks, [pool]).instance
-            single = replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
-            task = Task(
-                replace(self._task.limits, work=work, workers=1),
-                Goal.MINIMISE if low else Goal.FIT,
-                self._task.seed,
-            )
-            outcome = solve_separate_pools(single, task, self._control, PACKERS, by_name=False)
-            self.work += outcome.work
+            outcome = self.outcome(pool, blocks, Goal.MINIMISE if low else Goal.FIT, work)
             self._known[key] = None if outcome.placement is None else outcome.placement.offset
         return self._known[key]
+
+    def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int) -> Outcome:
+        """What comes of packing these blocks into the pool within its capacity."""
+        piece = restrict(self._instance, blocks, [pool]).instance
+        single = replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
+        task = Task(replace(self._task.limits, work=work, workers=1), goal, self._task.seed)
+        outcome = solve_separate_pools(single, task, self._control, PACKERS, by_name=False)
+        self.work += outcome.work
+        return outcome
 
 
 class _Quietly:

@@ -84,6 +84,9 @@ class _Model:
         for a, b in program.apart:
             for p in self._inside[a].keys() & self._inside[b].keys():
                 model.add(self._inside[a][p] + self._inside[b][p] <= 1)
+        for pool, classes in question.clashes:
+            if all(pool in self._inside[group] for group in classes):
+                model.add(sum(self._inside[group][pool] for group in classes) <= len(classes) - 1)
         for term, most in zip(program.terms, question.held, strict=False):
             model.add(self._of(term) <= most)
         self._goal = self._of(program.terms[question.term])

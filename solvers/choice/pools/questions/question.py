@@ -14,6 +14,13 @@ from ..program import Costs, Heights, Pools, Program, Room, Row
 NAME = "cpsat"
 
 
+class Clash(NamedTuple):
+    """Classes that a pool has no room for together, although at each moment it has."""
+
+    pool: int
+    classes: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Which choice of pools has the least of one term, among those that keep the limits?"""
@@ -37,6 +44,7 @@ class Question:
     """The choice must have pools of these heights."""
     enough: int | None = None
     """A proof that no choice is below this value is enough."""
+    clashes: tuple[Clash, ...] = ()
 
     def weighs_peaks(self, program: Program) -> bool:
         """True if the peaks are not given, and some term up to this one counts them."""
@@ -78,6 +86,7 @@ def read_question(fields: Mapping[str, Any]) -> Question:
         None if near is None else tuple(near),
         read_heights(fields["heights"]),
         fields["enough"],
+        tuple(Clash(pool, tuple(classes)) for pool, classes in fields["clashes"]),
     )
 
 

@@ -14,7 +14,8 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import cutting, in_pieces, windows
+from solvers.choice.pools import cutting, in_pieces
+from solvers.choice.pools.placing import windows
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.instance import Term
 from solvers.model.registry import get

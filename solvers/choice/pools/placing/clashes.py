@@ -1,0 +1,112 @@
+"""Where a choice of pools cannot be packed, although at each moment there is room: which few blocks are to blame, and a choice nearby without that.
+
+The few classes that a pool has no room for together are a *clash*. Once it is known, the classes that live near it in time are chosen again, without it,
+and everybody else keeps his pool. So what a choice loses until it can be packed is as little as what was wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ....model.instance import Ints, Placement
+from ....model.solver import Goal
+from ..dearest_first import settled_in
+from ..program import Pools, Program, classes_in_time
+from ..questions.asking import Asking
+from ..questions.question import Clash, Question
+from .packing import Packing
+
+WORK_OF_PROOF = 30_000
+"""A proof that some blocks have no room may take so much."""
+WORK_OF_ASKING = 3_000
+"""Besides, each takes so much before it begins."""
+NEIGHBOURS = 10
+"""So many classes before the first of a clash, and after the last, are chosen again with it."""
+WORK_PER_CLASS = 3_000
+"""The work limit of such a question."""
+
+
+class Clashes:
+    """The clashes found in one program so far. `number` is the class of each block."""
+
+    def __init__(self, program: Program, number: Ints, asking: Asking, packing: Packing) -> None:
+        self.found: tuple[Clash, ...] = ()
+        self._program, self._number, self._asking, self._packing = program, number, asking, packing
+        self._order = classes_in_time(program)
+        self._rank = {group: n for n, group in enumerate(self._order)}
+
+    @property
+    def _work(self) -> int:
+        return self._asking.work + self._packing.work
+
+    def placement(self, question: Question, pools: Pools, of_pool: int, work: int) -> Placement | None:
+        """A placement of this choice, or of one nearby that answers the question almost as well; None if none was found within the work, `of_pool` for each."""
+        end = self._work + work
+        while self._asking.stop is None and self._work < end:
+            pool_of = np.array(pools, dtype=np.int64)[self._number]
+            placement, unfit = self._packing.pack(pool_of, frozenset(), max(min(of_pool, end - self._work), 1))
+            if placement is not None:
+                return placement
+            found = [self._clash(pool, np.flatnonzero(pool_of == pool), end) for pool in unfit]
+            clashes = [clash for clash in found if clash is not None]
+            if len(clashes) < len(unfit):
+                return None
+            self.found += tuple(clashes)
+            better = self._again(question, pools, clashes, end)
+            if better is None:
+                return None
+            pools = better
+        return None
+
+    def _clash(self, pool: int, blocks: Ints, end: int) -> Clash | None:
+        """A clash among these blocks of the pool."""
+        some = clash_among(self._packing, pool, blocks, end - self._work)
+        return None if some is None else Clash(pool, tuple(np.unique(self._number[some]).tolist()))
+
+    def _again(self, question: Question, pools: Pools, clashes: list[Clash], end: int) -> Pools | None:
+        """The choice nearby without any clash that is known."""
+        chosen = set[int]()
+        for clash in clashes:
+            at = [self._rank[group] for group in clash.classes if group in self._rank]
+            if at:
+                chosen.update(self._order[max(min(at) - NEIGHBOURS, 0) : max(at) + NEIGHBOURS + 1])
+        part = settled_in(self._program, {group: p for group, p in enumerate(pools) if group not in chosen})
+        asked = replace(question, least=None, most=None, near=None, enough=None, clashes=self.found)
+        left = end - self._work
+        return self._asking.ask(part, asked, min(left, WORK_PER_CLASS * len(chosen))).pools if left > 0 else None
+
+
+def clash_among(packing: Packing, pool: int, blocks: Ints, work: int) -> Ints | None:
+    """Some of these blocks for which the pool is proven to have no room, as few as are found within the work; None without such a proof."""
+    end = packing.work + work
+
+    def has_no_room(some: Ints) -> bool:
+        packing.work += WORK_OF_ASKING
+        left = min(WORK_OF_PROOF, end - packing.work)
+        return left > 0 and packing.outcome(pool, np.sort(some), Goal.FIT, left).infeasible
+
+    if not has_no_room(blocks):
+        return None
+    blocks = _shortest(blocks[np.argsort(packing.starts[blocks], kind="stable")], has_no_room)
+    blocks = _shortest(blocks[np.argsort(-packing.ends[blocks], kind="stable")], has_no_room)
+    spare = blocks[np.argsort(packing.ends[blocks] - packing.starts[blocks], kind="stable")]
+    for block in spare:
+        rest = blocks[blocks != block]
+        if has_no_room(rest):
+            blocks = rest
+    return blocks
+
+
+def _shortest(blocks: Ints, has_no_room: Callable[[Ints], bool]) -> Ints:
+    """The first of these blocks that have no room, as few as that; all of them have none."""
+    least, most = 1, len(blocks)
+    while least < most:
+        middle = (least + most) // 2
+        if has_no_room(blocks[:middle]):
+            most = middle
+        else:
+            least = middle + 1
+    return blocks[:most]
