@@ -21,7 +21,7 @@ from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
-from .program import Program, class_numbers, pools_of_classes
+from .program import Program, class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
@@ -225,12 +225,12 @@ class Standing:
         work, left = (WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)
 
-    def _pack(self, index: int, choice: Choice, work: int | None = None) -> list[int]:
-        """Pack the choice, each pool within this work; the pools that do not hold what the program gave them, or end higher than it thought."""
+    def _pack(self, index: int, choice: Choice) -> list[int]:
+        """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
         terms = self.program.terms[: index + 1]
         counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
-        placement, unfit = self.packing.pack(pools, frozenset(counted), work or self._work_of_packing(index))
+        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing(index))
         if placement is None:
             self._take(self._with_room_elsewhere(pools))
             return unfit
@@ -251,10 +251,8 @@ class Standing:
     def _pack_as_chosen(self, index: int) -> None:
         """Pack each pool as low as a later term that counts its peak would have it."""
         if index and self.best is not None and self._has_floors(index):
-            pools = pools_of_classes(self.number, self.best)
-            tops = self.program.least_tops(pools)
-            choice = Choice(self.program.value(index, pools, tops), tops, pools)
-            self._pack(index, choice, self._some(*SHARE_OF_PACKING_AS_CHOSEN))
+            counted = [p for p, price in enumerate(self.program.terms[index].of_peaks) if price]
+            self._take(self.packing.lowered(self.best, counted, self._some(*SHARE_OF_PACKING_AS_CHOSEN)))
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -66,6 +66,16 @@ class Packing:
                 offset[blocks] = found
         return (None if unfit else Placement(pool, offset)), unfit
 
+    def lowered(self, placement: Placement, counted: Sequence[int], work: int) -> Placement:
+        """The placement with each of these pools packed anew, each within this work, where that ends lower."""
+        offset, heights = placement.offset.copy(), self._instance.block_high
+        for p in counted:
+            blocks = np.flatnonzero(placement.pool == p)
+            found = self._packed(p, blocks, True, work) if len(blocks) else None
+            if found is not None and (found + heights[blocks]).max() < (offset[blocks] + heights[blocks]).max():
+                offset[blocks] = found
+        return Placement(placement.pool, offset)
+
     def beside(self, pool: int, moving: Ints, pool_of: Ints, offset: Ints, top: int | None) -> tuple[Ints, Ints] | None:
         """Pack the moving blocks of this pool (by `pool_of`) below the top, beside the other blocks there; None if no such packing was found.
 

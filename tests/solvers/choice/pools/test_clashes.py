@@ -24,7 +24,7 @@ from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
 
 WORK = 1_000_000
-MOST = 8_000
+MOST = 6_000
 """Problems that are looked at."""
 ROOM, END = 6, 8
 MOST_BUFFERS = 12
@@ -47,14 +47,19 @@ def full(seed: int) -> Problem:
     return Problem(tuple(buffers), pools, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))
 
 
+def live(buffer: Buffer) -> tuple[int, int]:
+    assert buffer.live is not None
+    return buffer.live[0]
+
+
 def fit(buffers: Sequence[Buffer], room: int) -> bool:
     """Return whether the buffers fit into so much room, by trying all offsets."""
 
     def rest(number: int, placed: tuple[tuple[Buffer, int], ...]) -> bool:
         if number == len(buffers):
             return True
-        (start, end), size = buffers[number].live[0], buffers[number].size
-        beside = [(low, b.size) for b, low in placed if b.live[0][0] < end and start < b.live[0][1]]
+        (start, end), size = live(buffers[number]), buffers[number].size
+        beside = [(low, b.size) for b, low in placed if live(b)[0] < end and start < live(b)[1]]
         return any(
             all(low + size <= other or other + length <= low for other, length in beside)
             and rest(number + 1, (*placed, (buffers[number], low)))
