@@ -47,6 +47,7 @@ class FloorSearch:
             few = min(most, WORK_OF_FINEST_PER_ENTRY * self._program.entries)
             if is_least and self._raise(pool, least // prices[pool], few):
                 continue
+            is_least = is_least and pool != counted[0]  # where that fails, others mostly are as hard
             if not self._raise(pool, self._best // FIRST_STEP // prices[pool], most):
                 return self._bound()
             steps[pool] = self._best // FIRST_STEP

@@ -70,6 +70,8 @@ WORK_OF_EASY_PER_ENTRY = 16
 """Enough for a question that needs none."""
 SHARE_BEFORE_LIMITS = 3, 5
 """For the question as it is asked, which mostly settles a later term; only then is it lowered below limits."""
+SHARE_BEFORE_FLOORS = 1, 2
+"""The same where the term before was settled with covers only: pool by pool far more is then proven."""
 SHARE_OF_LIMITS = 3, 4
 HARDER = 4
 WORK_TO_BEGIN_PER_ENTRY = 8
@@ -196,7 +198,8 @@ class _Whole(Standing):
             if self._some(*SHARE_BEFORE_LIMITS) < HARDER * searched:
                 found, self.is_known = [], False
             else:
-                found = self._better(question, self._ask(self._with_worse(question), is_exact, *SHARE_BEFORE_LIMITS))
+                part, of = SHARE_BEFORE_FLOORS if self.relaxed.get(index - 1) else SHARE_BEFORE_LIMITS
+                found = self._better(question, self._ask(self._with_worse(question), is_exact, part, of))
             if is_exact and not self.is_known:
                 found = [*self._above_floors(question, found), *found]
             is_done = self.is_known or self._is_settled(index)
