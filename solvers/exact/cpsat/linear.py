@@ -14,6 +14,10 @@ from .engine import NAME
 STEPS_TIMES_ROWS_PER_WORK = 80
 SECONDS_PER_WORK = 2e-6
 """GLOP's deterministic seconds per unit of work; GLOP checks its limit while it works."""
+AS_IT_IS = "use_preprocessing: false use_scaling: false"
+"""The dual simplex goes on from its last solution if only rows were added or ends changed; what is simplified or scaled anew has no such solution."""
+SIMPLIFIED = ""
+"""Where that fails for want of precision."""
 ENTRIES_PER_WORK = 250
 """Matrix entries that PDLP processes in an iteration, for each unit of work. Passing a program to it takes one unit per entry."""
 MOST_ITERATIONS = (1 << 31) - 1
@@ -40,7 +44,7 @@ class LinearProgram:
             from ortools.linear_solver import pywraplp
         except ImportError as error:
             raise Unavailable(NAME, "OR-Tools is not installed: pip install ortools") from error
-        self._optimal = pywraplp.Solver.OPTIMAL
+        self._optimal, self._failed = pywraplp.Solver.OPTIMAL, pywraplp.Solver.ABNORMAL
         self._is_large = is_large
         self._solver: Any = pywraplp.Solver.CreateSolver("PDLP" if is_large else "GLOP")
         self._columns: list[Any] = []
@@ -76,11 +80,9 @@ class LinearProgram:
         return self._nearly(work) if self._is_large else self._exactly(work)
 
     def _exactly(self, work: int) -> Solved | None:
-        # The dual simplex continues from the last solution if only rows were added.
-        limits = f"max_deterministic_time: {work * SECONDS_PER_WORK} use_dual_simplex: true"
-        self._solver.SetSolverSpecificParametersAsString(limits)
-        status = self._solver.Solve()
-        self.work += self._solver.iterations() * len(self._rows) // STEPS_TIMES_ROWS_PER_WORK
+        status = self._solved(work, AS_IT_IS)
+        if status == self._failed:
+            status = self._solved(work, SIMPLIFIED)
         if status != self._optimal:
             return None
         return Solved(
@@ -88,6 +90,14 @@ class LinearProgram:
             [column.solution_value() for column in self._columns],
             [-row.dual_value() for row in self._rows],
         )
+
+    def _solved(self, work: int, how: str) -> int:
+        """The status after solving it this way."""
+        limits = f"max_deterministic_time: {work * SECONDS_PER_WORK} use_dual_simplex: true {how}"
+        self._solver.SetSolverSpecificParametersAsString(limits)
+        status: int = self._solver.Solve()
+        self.work += self._solver.iterations() * len(self._rows) // STEPS_TIMES_ROWS_PER_WORK
+        return status
 
     def _nearly(self, work: int) -> Solved | None:
         from ortools.linear_solver import linear_solver_pb2
