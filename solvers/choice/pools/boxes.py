@@ -1,8 +1,9 @@
 """Branch and bound over the heights of the pools, box by box: finds a lower bound on the cost of every choice, and better choices on the way.
 
-A box holds a range of heights for each pool. The linear program, with cuts from crowds, bounds what choices in the box cost; the box with the least
-bound is searched first. It is split around the heights in the linear program's solution: into a narrow box, and the boxes beside it, which cost more.
-A narrow box is given to the 0-1 program: there it has few heights to compare, and usually ends soon.
+A box holds a range of heights for each pool. Its linear program, with cuts from crowds, bounds what choices in the box cost, and its prices say which
+heights are too dear for a better choice; what is left of the box with the least bound is searched first. It is split at the linear program's height
+of the pool for which that mixes the most different heights. Before that the 0-1 program looks for a choice close to these heights. A box that is
+narrow is given to it as a whole: there it has few heights to compare, and usually ends soon.
 """
 
 from __future__ import annotations
@@ -10,17 +11,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from .peaks import Choice
-from .prices.relaxation import bound_of
+from .prices.crowds import Crowd, Priced, Relaxed, prices_of
 from .program import Heights, Program
 from .questions.asking import Asking
 from .questions.question import Question
 
 NARROW = 100
 """A box is narrow if for each pool the cost of its heights differs by at most 1/NARROW of the best choice's cost."""
-SHARE_OF_BOX = 12
-"""One question may take at most this part of the work."""
+CLOSE = 400
+"""Heights are close if for each pool their costs differ by at most 1/CLOSE of it."""
+LEAST_PART = 8
+"""A box is split in parts of at least 1/LEAST_PART of its heights."""
+SHARE_OF_BOX = 30
+MOST_OF_BOX = 10
+WORK_PER_ENTRY = 32
+"""One question may take a thirtieth of the work; where that is little, so much for each number in the program, but no more than a tenth."""
+
+
+class Box(NamedTuple):
+    """A range of heights for each pool that may hold a better choice."""
+
+    bound: int
+    """No choice in it costs less."""
+    number: int
+    heights: Heights
+    middle: tuple[int, ...]
+    """The heights in the linear program's solution,"""
+    spreads: tuple[float, ...]
+    """how far apart those are that it mixes,"""
+    crowds: tuple[Crowd, ...]
+    """and the crowds that bind there."""
 
 
 class BoxSearch:
@@ -30,51 +53,64 @@ class BoxSearch:
         self.found: list[Choice] = []
         """The choices that improved on all before them, best first."""
         self._program, self._asking, self._question, self._best = program, asking, question, best
-        self._end, self._each = asking.work + work, work // SHARE_OF_BOX
+        self._end = asking.work + work
+        self._each = min(max(work // SHARE_OF_BOX, WORK_PER_ENTRY * program.entries), work // MOST_OF_BOX)
         self._prices = program.terms[0].of_peaks
-        self._open = list[tuple[int, int, Heights, tuple[int, ...]]]()
-        """Each open box: its bound, its number, its heights, and the heights in the linear program's solution."""
+        self._open = list[Box]()
         self._number = 0
         self._unknown = best
         """The least bound of the boxes that are too small to split and still unsolved."""
 
-    def run(self, bound: int) -> int:
-        """Search until the work is used up; return a lower bound on the cost of every choice."""
+    def run(self, bound: int, relaxed: Relaxed | None = None) -> int:
+        """Search until the work is used up; return a lower bound on the cost of every choice. `relaxed` solves the program of all heights."""
         everything = tuple((0, self._program.highest(pool)) for pool in range(len(self._program.rooms)))
-        self._enter(everything, bound)
-        while self._open and self._open[0][0] < self._best:
+        if relaxed is None:
+            self._enter(everything, bound, ())
+        else:
+            self._add(everything, bound, relaxed)
+        while self._open and self._open[0].bound < self._best:
             if self._asking.is_over(self._end):
-                return min(self._open[0][0], self._unknown)
-            known, _, box, heights = heappop(self._open)
-            parts = [box]
+                return min(self._open[0].bound, self._unknown)
+            box = heappop(self._open)
+            known = box.bound
             if self._is_narrow(box):
-                known = self._ask(box, known)
+                known = self._ask(box.heights, known)
                 parts = list(self._halves(box)) if known < self._best else []
                 if not parts and known < self._best:
                     self._unknown = min(known, self._unknown)
             else:
-                parts = list(self._around(box, heights))
+                self._ask(self._close_to(box), known)
+                parts = list(self._halves(box))
             for part in parts:
-                self._enter(part, known)
+                self._enter(part, known, box.crowds)
         return min(self._best, self._unknown)
 
-    def _enter(self, box: Heights, known: int) -> None:
+    def _enter(self, heights: Heights, known: int, crowds: tuple[Crowd, ...]) -> None:
         """Add the box to the open ones if it may hold a better choice."""
-        heights = tuple((low + high) // 2 for low, high in box)
+        relaxed: Relaxed | None = None
         if not self._asking.is_over(self._end):
-            relaxed = self._asking.relax(self._program, (), box, self._end - self._asking.work)
+            left = self._end - self._asking.work
+            relaxed = self._asking.relax_box(self._program, heights, crowds, self._best, left)
             if relaxed is None and not self._asking.is_over(self._end):
-                known = self._ask(box, known)  # most boxes are empty, which floating-point numbers cannot prove
-            elif relaxed is not None:
-                known = max(known, bound_of(self._program, relaxed, heights=box))
-                heights = tuple(room.below(peak) for room, peak in zip(self._program.rooms, relaxed.peaks, strict=True))
-        if known < self._best:
-            self._number += 1
-            heappush(self._open, (known, self._number, box, heights))
+                known = self._ask(heights, known)  # most boxes are empty, which floating-point numbers cannot prove
+        self._add(heights, known, relaxed)
 
-    def _ask(self, box: Heights, known: int) -> int:
-        """Return a lower bound for the box; remember better choices that were found."""
-        question = replace(self._question, least=known, most=self._best - 1, heights=box)
+    def _add(self, heights: Heights, known: int, relaxed: Relaxed | None) -> None:
+        """The same, with its linear program's solution."""
+        middle, spreads = tuple((low + high) // 2 for low, high in heights), tuple(0.0 for _ in heights)
+        crowds = tuple[Crowd, ...]()
+        if relaxed is not None:
+            priced = Priced(self._program, prices_of(relaxed.of_rows, relaxed.of_crowds), heights)
+            known, heights = max(known, priced.bound), priced.below(self._best)
+            middle, spreads = relaxed.peaks, relaxed.spreads
+            crowds = tuple(crowd for crowd, _ in relaxed.of_crowds)
+        if known < self._best and heights:
+            self._number += 1
+            heappush(self._open, Box(known, self._number, heights, middle, spreads, crowds))
+
+    def _ask(self, heights: Heights, known: int) -> int:
+        """Return a lower bound for these heights; remember better choices that were found."""
+        question = replace(self._question, least=known, most=self._best - 1, heights=heights)
         answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
         if answer.pools is not None and answer.value is not None and answer.value < self._best:
             self._best = answer.value
@@ -83,38 +119,36 @@ class BoxSearch:
             return self._best
         return known if answer.bound is None else max(known, answer.bound)
 
-    def _widths(self, box: Heights) -> list[int]:
+    def _widths(self, box: Box) -> list[int]:
         """For each pool, the difference in cost between its greatest and least height."""
-        return [price * (high - low) for price, (low, high) in zip(self._prices, box, strict=True)]
+        return [price * (high - low) for price, (low, high) in zip(self._prices, box.heights, strict=True)]
 
-    def _is_narrow(self, box: Heights) -> bool:
+    def _is_narrow(self, box: Box) -> bool:
         return all(width * NARROW <= self._best for width in self._widths(box))
 
-    def _halves(self, box: Heights) -> Iterator[Heights]:
-        """The two halves of the box, split where it is widest; nothing if it is a single point."""
+    def _close_to(self, box: Box) -> Heights:
+        """Heights of the box close to those in the linear program's solution."""
+        found = list[tuple[int, int]]()
+        for price, middle, (low, high) in zip(self._prices, box.middle, box.heights, strict=True):
+            reach, here = self._best // CLOSE // max(price, 1), min(max(middle, low), high)
+            found.append((max(here - reach, low), min(here + reach, high)))
+        return tuple(found)
+
+    def _halves(self, box: Box) -> Iterator[Heights]:
+        """The two parts of the box; nothing if it is a single point."""
         widths = self._widths(box)
-        pool = widths.index(max(widths))
-        low, high = box[pool]
-        if low < high and widths[pool]:
-            middle = (low + high) // 2
-            yield _with(box, pool, (low, middle))
-            yield _with(box, pool, (middle + 1, high))
-
-    def _around(self, box: Heights, heights: tuple[int, ...]) -> Iterator[Heights]:
-        """The narrow box around these heights, and the boxes beside it."""
-        for pool, (price, width, height) in enumerate(zip(self._prices, self._widths(box), heights, strict=True)):
-            if width * NARROW <= self._best:
-                continue
-            low, high = box[pool]
-            reach, middle = self._best // NARROW // price // 2, min(max(height, low), high)
-            first, last = max(middle - reach, low), min(middle + reach, high)
-            if low < first:
-                yield _with(box, pool, (low, first - 1))
-            if last < high:
-                yield _with(box, pool, (last + 1, high))
-            box = _with(box, pool, (first, last))
-        yield box
+        weights = [
+            spread * price if width else 0.0
+            for spread, price, width in zip(box.spreads, self._prices, widths, strict=True)
+        ]
+        pool = weights.index(max(weights)) if any(weights) else widths.index(max(widths))
+        if widths[pool]:
+            low, high = box.heights[pool]
+            least = (high - low) // LEAST_PART
+            middle = min(max(box.middle[pool], low + least), high - 1 - least)
+            yield _with(box.heights, pool, (low, middle))
+            yield _with(box.heights, pool, (middle + 1, high))
 
 
-def _with(box: Heights, pool: int, ends: tuple[int, int]) -> Heights:
-    return (*box[:pool], ends, *box[pool + 1 :])
+def _with(heights: Heights, pool: int, ends: tuple[int, int]) -> Heights:
+    return (*heights[:pool], ends, *heights[pool + 1 :])

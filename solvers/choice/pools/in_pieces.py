@@ -19,7 +19,8 @@ from .fullest import FullestFirst
 from .peaks import is_held_by_peaks
 from .placing.packing import ending_at
 from .placing.windows import Windows
-from .prices.crowds import Priced, prices_of
+from .prices.crowds import Priced, Relaxed, prices_of
+from .prices.relaxation import MOST_ENTRIES
 from .program import Program
 from .questions.question import Answer, Question
 from .standing import SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
@@ -34,6 +35,8 @@ SHARE_OF_HEIGHTS = 2, 5
 SHARE_OF_LOWERING = 1, 3
 LEAST_WORK_PER_ENTRY = 16
 """With less work per number in the program, the relaxation of a large program gives nothing."""
+LEAST_BOXES = 1
+"""With work for at least one, heights are looked at range by range."""
 SHARE_OF_PRICES = 1, 8
 SHARE_OF_PIECES = 2, 3
 SHARE_OF_HIGHEST = 1, 8
@@ -43,6 +46,9 @@ SHARE_BELOW_HEIGHTS = 1, 3
 
 class InPieces(Standing):
     """One run."""
+
+    relaxed: Relaxed | None = None
+    """The linear program of the first term."""
 
     def run(self) -> Outcome:
         """Bound the first term piece by piece, and lower every term window by window."""
@@ -114,7 +120,7 @@ class InPieces(Standing):
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
-        relaxed = self._relax(0, None, *SHARE_OF_HEIGHTS) if self._can_relax(*SHARE_OF_HEIGHTS) else None
+        self.relaxed = relaxed = self._relax(0, None, *SHARE_OF_HEIGHTS) if self._can_relax(*SHARE_OF_HEIGHTS) else None
         if relaxed is None:
             return False
         priced = Priced(self.program, prices_of(relaxed.of_rows, relaxed.of_crowds))
@@ -135,7 +141,13 @@ class InPieces(Standing):
 
     def _relax_further(self) -> None:
         """Spend the work that is left on the bound."""
-        if not self._is_over() and not self._is_settled(0) and self._can_relax(1, 1):
+        if self._is_over() or self._is_settled(0):
+            return
+        is_exact = self.program.entries <= MOST_ENTRIES
+        if self.value is not None and is_exact and self._can_look_at_boxes(self.relaxed, LEAST_BOXES):
+            for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(1, 1)):
+                self._pack(0, choice)
+        elif self._can_relax(1, 1):
             self._relax(0, None, 1, 1)
 
 

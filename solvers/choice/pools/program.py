@@ -5,7 +5,7 @@ Every placement satisfies its rows, so a value that the program cannot reach, no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,6 +105,14 @@ class Program:
         most = max((row.always - room.spare + sum(units for _, units in row.members) for row in mine), default=0)
         most = max(most, room.below(room.lowest))
         return max(most if room.capacity is None else min(most, room.below(room.capacity)), 0)
+
+    def between(self, heights: Heights) -> Program:
+        """The program with pools of these heights. Ranges must not be reserved."""
+        rooms = (
+            room._replace(capacity=high, lowest=max(low, room.lowest))
+            for room, (low, high) in zip(self.rooms, heights, strict=True)
+        )
+        return replace(self, rooms=tuple(rooms))
 
     @property
     def entries(self) -> int:

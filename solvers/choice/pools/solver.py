@@ -18,7 +18,6 @@ from ...model.libraries import ORTOOLS, Library
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Solver, Task
-from .boxes import BoxSearch
 from .dearest_first import choose_dearest_first
 from .floors import FloorSearch
 from .fullest import FullestFirst
@@ -213,7 +212,7 @@ class _Whole(Standing):
             if not has_crowds:
                 found = [*self._ask(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
             needs_boxes = is_exact and not index and (has_crowds or self._is_wide(found))
-            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed)
+            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed, LEAST_BOXES)
             if not self.is_known:
                 share = self._some(*(SHARE_BEFORE_BOXES if has_boxes else SHARE))
                 found = self._with_given_peaks(question, found, share)
@@ -277,12 +276,6 @@ class _Whole(Standing):
         """Is the first term's best choice still far above its bound?"""
         return bool(found and self.bound) and (found[0].value - self.bound[0]) * OPEN > self.bound[0]
 
-    def _can_look_at_boxes(self, relaxed: Relaxed | None) -> bool:
-        """Is there work for more than a few, and is the height of what is live the peak itself?"""
-        left = self._left()
-        is_small = relaxed is not None and (left is None or relaxed.work * LEAST_BOXES <= left)
-        return is_small and not any(room.reserved for room in self.program.rooms)
-
     def _relaxed(self, index: int) -> Relaxed | None:
         """The linear program, solved once for each term; where crowds gain much, with more work, for the bound."""
         if index not in self.relaxed:
@@ -298,11 +291,7 @@ class _Whole(Standing):
         best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
         if best is None or self._is_over():
             return found
-        work = self._some(*SHARE_OF_BOXES)
-        search = BoxSearch(self.program, self.asking, replace(question, near=None), best, work)
-        bound = search.run(self._least_of_program(0) or 0)
-        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
-        return [*search.found, *found]
+        return [*self._look_at_boxes(best, self._relaxed(0), self._some(*SHARE_OF_BOXES)), *found]
 
     def _above_floors(self, question: Question, found: list[Choice]) -> list[Choice]:
         """Better choices still for a later term, where they turn up while it is bounded pool by pool; that is done once for the same earlier terms."""

@@ -14,6 +14,7 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
+from .boxes import BoxSearch
 from .peaks import Choice
 from .placing.clashes import Clashes
 from .placing.packing import Packing
@@ -167,13 +168,26 @@ class Standing:
     def _relax(self, index: int, rounds: int | None, part: int, of: int) -> Relaxed | None:
         """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
         held = () if self.value is None else self.value[:index]
-        found = self.asking.relax(self.program, held, (), self._some(part, of), rounds)
+        found = self.asking.relax(self.program, held, self._some(part, of), rounds)
         if found is None:
             return found
         if index or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM):
             self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
         self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
         return found
+
+    def _can_look_at_boxes(self, relaxed: Relaxed | None, least: int) -> bool:
+        """Is there work for at least so many, and is the height of what is live the peak itself?"""
+        left = self._left()
+        is_small = relaxed is not None and (left is None or relaxed.work * least <= left)
+        return is_small and not any(room.reserved for room in self.program.rooms)
+
+    def _look_at_boxes(self, best: int, relaxed: Relaxed | None, work: int) -> list[Choice]:
+        """Choices below the best one, and what is proven of the first term, range by range of heights."""
+        search = BoxSearch(self.program, self.asking, Question(0), best, work)
+        bound = search.run(self._least_of_program(0) or 0, relaxed)
+        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return search.found
 
     def _keep(self, index: int, proof: Certificate) -> None:
         known = self.priced.get(index)

@@ -16,7 +16,7 @@ off again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,6 +81,8 @@ class Relaxed:
     """The part by which crowds have raised its cost,"""
     work: int
     """and the work that solving it took."""
+    spreads: tuple[float, ...]
+    """For each pool, how far the heights that it mixes are apart."""
 
 
 class Priced:
@@ -104,9 +106,9 @@ class Priced:
         for crowd, price in prices.of_crowds.items():
             for group, votes in zip(crowd.classes, crowd.votes, strict=True):
                 self._due[group][program.rows[crowd.row].pool] += price * votes
-        ends = heights or [(0, program.highest(pool)) for pool in range(len(program.rooms))]
+        self._ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
         self._total = sum(min(due.values(), default=0) for due in self._due)
-        self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(ends))
+        self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(self._ends))
         self._total -= sum(price * most for price, most in zip(prices.of_held, held, strict=True))
 
     @property
@@ -118,8 +120,25 @@ class Priced:
         """For each pool, the cost of the class there at these prices."""
         return self._due[group]
 
+    def below(self, most: int) -> Heights:
+        """For each pool, the least and greatest height with which a choice may cost less; empty: no choice does."""
+        spare = most * self._prices.scale - self._total
+        found = list[tuple[int, int]]()
+        for pool, (low, high) in enumerate(self._ends):
+            stretches = list(self._stretches(pool, low, high))
+            least = min(min(ends) for *_, ends in stretches)
+            some = [(first, last) for first, last, ends in stretches if min(ends) - least < spare]
+            if not some:
+                return ()
+            found.append((some[0][0], some[-1][1]))
+        return tuple(found)
+
     def _of_height(self, pool: int, low: int, high: int) -> int:
         """The least cost of a pool whose height is in this range."""
+        return min(min(ends) for *_, ends in self._stretches(pool, low, high))
+
+    def _stretches(self, pool: int, low: int, high: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
+        """Parts of this range of heights, and what the pool costs at the ends of each: between two heights at which one more fits, that is linear."""
         program, prices = self._program, self._prices
         room, price = program.rooms[pool], self._of_peaks[pool]
         total = fixed = 0
@@ -129,7 +148,6 @@ class Priced:
                 total += each
                 fixed += each * (row.always - room.spare)
         lowest = room.below(room.lowest)
-        # Between two heights at which one more fits, the cost is linear, so it is least at one end.
         steps = {low: 0, min(max(lowest, low), high): 0}
         for crowd, each in prices.of_crowds.items():
             if program.rows[crowd.row].pool != pool:
@@ -138,14 +156,12 @@ class Priced:
                 if height > high:
                     break
                 steps[max(height, low)] = steps.get(max(height, low), 0) + each
-        found = list[int]()
         counted = 0
         heights = sorted(steps)
         for height, upto in zip(heights, [*heights[1:], high], strict=True):
             counted += steps[height]
-            of_ends = (price * max(h, lowest) - total * h + fixed - counted for h in (height, upto))
-            found += of_ends
-        return min(found)
+            first, last = (price * max(h, lowest) - total * h + fixed - counted for h in (height, upto))
+            yield height, upto, (first, last)
 
 
 def prices_of(

@@ -6,10 +6,12 @@ are in the pool as levels are reached at which one more of them fits.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from ....bounds.priced_room import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
@@ -17,22 +19,33 @@ from ..program import Heights, Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .lifting import Present, Votes, lifted_covers
 
-LEVELS = 64
-"""Levels of each pool, besides one for the size of each class."""
 SHARES = (1e-6, 0.2, 0.4, 0.6, 0.8)
 """Crowds are sought among classes of which at least this part is in the pool."""
 LEAST_EXCESS = 0.02
 """A crowd's row that is violated by less is not added,"""
 LEAST_EXCESS_OF_COVERS = 0.01
 """and neither is a lifted cover's that is violated by less than this part."""
-LEAST_GAIN = 1e-4
-"""Rounds of crowds end when two in a row have raised the bound by no more than this part."""
 MOST_ENTRIES = 25_000
 """Programs with more entries are solved approximately."""
 EASE = 4
 """As many of them as these count for one where height is free."""
 WORK_PER_ENTRY = 3
 """Work of looking for crowds."""
+
+
+class Fineness(NamedTuple):
+    """How closely the program is solved."""
+
+    levels: int
+    """Levels of each pool, besides one for the size of each class."""
+    idle: int
+    gain: float
+    """Rounds of crowds end when so many in a row have raised the bound by no more than this part."""
+
+
+WHOLE = Fineness(64, 2, 1e-4)
+OF_BOX = Fineness(16, 1, 3e-4)
+"""Where one of many ranges of heights is looked at: closer levels, since they are of that range, and fewer rounds."""
 
 
 def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
@@ -43,8 +56,16 @@ def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heigh
 class Relaxation:
     """The linear program of the term after those that are held."""
 
-    def __init__(self, program: Program, held: Sequence[int], covers: Iterable[Crowd] = ()) -> None:
-        self._program = program
+    def __init__(
+        self,
+        program: Program,
+        held: Sequence[int],
+        covers: Iterable[Crowd] = (),
+        fineness: Fineness = WHOLE,
+        crowds: Sequence[Crowd] = (),
+    ) -> None:
+        """`covers` are the lifted ones that are known, `crowds` those that are likely to bind."""
+        self._program, self._fineness = program, fineness
         self.work = 0
         counted = program.terms[: len(held) + 1]
         self._is_free = [not any(each.of_peaks[pool] for each in counted) for pool in range(len(program.rooms))]
@@ -69,27 +90,30 @@ class Relaxation:
         self._rows = [(number, self._row(row)) for number, row in enumerate(program.rows) if not self._is_idle(row)]
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
+        self._limit()
         self.held = tuple(held)
         self._holds = [self._hold(number, most) for number, most in enumerate(held)]
         self._crowds = list[tuple[Crowd, int]]()
         self._known = set[Crowd]()
         self._has_singles = False
-        if self._is_large:
+        if self._is_large or crowds:
             self._add_singles()
         self.covers = list(covers)
         """The lifted covers that are known; they hold whatever is asked."""
-        for crowd in self.covers:
-            self._add(crowd)
+        for crowd in (*self.covers, *crowds):
+            if crowd not in self._known:
+                self._add(crowd)
 
-    def solve(self, heights: Heights, rounds: int | None, work: int, stopped: Callable[[], object]) -> Relaxed | None:
-        """The best solution with pools of these heights within this many rounds of crowds and this much work; None if it was not found."""
-        self._limit(heights)
+    def solve(
+        self, rounds: int | None, work: int, stopped: Callable[[], object], enough: float = math.inf
+    ) -> Relaxed | None:
+        """The best solution within this many rounds of crowds and this much work; None if it was not found. A cost from `enough` on needs no further round."""
         first: Solved | None = None
         best: Relaxed | None = None
         last = 0.0
         idle, begin, end = 0, self.work, self.work + work
         number = 0
-        while number != rounds and self.work < end and idle < 2 and not stopped():
+        while number != rounds and self.work < end and idle < self._fineness.idle and not stopped():
             number += 1
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
@@ -97,10 +121,12 @@ class Relaxation:
             if found is None:
                 break
             if first is not None:
-                idle = idle + 1 if found.cost - last <= LEAST_GAIN * abs(last) else 0
+                idle = idle + 1 if found.cost - last <= self._fineness.gain * abs(last) else 0
             first, last = first or found, found.cost
             relaxed = self._relaxed(found, (found.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
+            if found.cost * self._costs >= enough:
+                break
             self.work += WORK_PER_ENTRY * self._program.entries
             is_first = not self._has_singles
             if is_first:
@@ -119,11 +145,10 @@ class Relaxation:
         bounds = [bound_of(self._program, each, self.held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
-    def _limit(self, heights: Heights) -> None:
-        """Restrict the program to pools between these heights; without any, to all heights there are."""
-        for pool, (least, most) in enumerate(heights or [(0, highest) for highest in self._highest]):
-            low = max(least, self._lowest[pool])
-            high = max(min(most, self._highest[pool]), low)
+    def _limit(self) -> None:
+        """Restrict the program to the heights there are."""
+        for pool, low in enumerate(self._lowest):
+            high = max(self._highest[pool], low)
             low = high if self._is_free[pool] else low
             self._lp.within(self._tops[pool], low / self._units, high / self._units)
             for level, column in zip(self._levels[pool], self._reached[pool], strict=True):
@@ -144,9 +169,16 @@ class Relaxation:
                 if row < len(found.rows) and found.rows[row] > 0
             ),
             of_held=tuple(max(found.rows[row], 0.0) * self._costs / unit for row, unit in self._holds),
+            spreads=tuple(self._spread(pool, found.columns) for pool in range(len(rooms))),
             gain=gain,
             work=work,
         )
+
+    def _spread(self, pool: int, values: Sequence[float]) -> float:
+        """How far the heights that the solution mixes are apart, on average."""
+        levels, reached = self._levels[pool], [values[column] for column in self._reached[pool]]
+        rises = (high - low for low, high in zip([self._lowest[pool], *levels], levels, strict=False))
+        return sum(rise * share * (1 - share) for rise, share in zip(rises, reached, strict=True))
 
     def _is_idle(self, row: Row) -> bool:
         """Is there room for everybody?"""
@@ -166,7 +198,8 @@ class Relaxation:
             sizes[row.pool] |= {self._base(row.pool, row.always) + units for _, units in row.members}
         for pool in range(len(program.rooms)):
             low, high = self._lowest[pool], self._highest[pool]
-            grid = {low + (high - low) * n // LEVELS for n in range(1, LEVELS + 1)}
+            steps = self._fineness.levels
+            grid = {low + (high - low) * n // steps for n in range(1, steps + 1)}
             levels = [] if self._is_free[pool] else sorted(level for level in sizes[pool] | grid if low < level <= high)
             columns = [lp.column(0.0, 1.0) for _ in levels]
             rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]

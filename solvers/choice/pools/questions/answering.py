@@ -12,9 +12,18 @@ from typing import Any
 from ....exact.cpsat import engine
 from ....model.solver import Control
 from ..prices.crowds import Crowd
-from ..prices.relaxation import Relaxation
+from ..prices.relaxation import OF_BOX, Relaxation
 from ..program import Costs, Pools, Program
-from .question import Answer, Question, read_heights, read_program, read_question, write_answer, write_relaxed
+from .question import (
+    Answer,
+    Question,
+    read_crowd,
+    read_heights,
+    read_program,
+    read_question,
+    write_answer,
+    write_relaxed,
+)
 
 WORK_PER_DETERMINISTIC_SECOND = 4_000_000
 """These models are all linear, and CP-SAT counts more of its work on them than on others."""
@@ -40,7 +49,7 @@ class Answering:
         assert self._program is not None, "the first question comes with its program"
         rate = WORK_PER_DETERMINISTIC_SECOND
         if question["question"] is None:
-            return self._relax(question, control)
+            return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
         budget = engine.Budget(
             question["work"],
             question["deadline"],
@@ -62,9 +71,17 @@ class Answering:
             making = WORK_OF_RELAXATION_PER_ENTRY * self._program.entries
         assert self._relaxation is not None
         before = self._relaxation.work - making
-        heights, rounds, work = read_heights(question["heights"]), question["rounds"], question["work"]
-        relaxed = self._relaxation.solve(heights, rounds, work, control.stopped)
+        relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
         return write_relaxed(relaxed, self._relaxation.work - before)
+
+    def _relax_box(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """The linear program with pools of given heights, which has its own levels between them."""
+        assert self._program is not None
+        box = self._program.between(read_heights(question["heights"]))
+        crowds = [read_crowd(each) for each in question["crowds"]]
+        relaxation = Relaxation(box, (), fineness=OF_BOX, crowds=crowds)
+        relaxed = relaxation.solve(None, question["work"], control.stopped, question["enough"])
+        return write_relaxed(relaxed, relaxation.work + WORK_OF_RELAXATION_PER_ENTRY * self._program.entries)
 
 
 class _Model:

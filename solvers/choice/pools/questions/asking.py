@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation, Reply
-from ..prices.crowds import Relaxed
+from ..prices.crowds import Crowd, Relaxed
 from ..program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed, written
 
@@ -65,17 +66,27 @@ class Asking:
             self.stop = reply.reason(answer.stopped)
         return answer._replace(stopped=reply.reason(answer.stopped))
 
-    def relax(
-        self, program: Program, held: tuple[int, ...], heights: Heights, work: int, rounds: int | None = None
-    ) -> Relaxed | None:
-        """Solve the linear program of the term after those held, with pools of these heights, within this much work and this many rounds; None if it was not solved."""
-        request = {"question": None, "held": held, "heights": heights, "work": work, "rounds": rounds}
+    def relax(self, program: Program, held: tuple[int, ...], work: int, rounds: int | None = None) -> Relaxed | None:
+        """Solve the linear program of the term after those held within this much work and this many rounds; None if it was not solved."""
+        request = {"question": None, "held": held, "heights": (), "work": work, "rounds": rounds}
         is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
         fields = self._said(None if is_known else program, request | {"goes_on": self._has_covers_of(program)}).fields
         self._relaxed = program, held
         if fields is None:
             return None
         relaxed, spent = read_relaxed(fields, program, len(held))
+        self.work += spent
+        return relaxed
+
+    def relax_box(
+        self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
+    ) -> Relaxed | None:
+        """The same of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
+        request = {"question": None, "heights": heights, "crowds": crowds, "enough": enough, "work": work}
+        fields = self._said(None if self._known is program else program, request).fields
+        if fields is None:
+            return None
+        relaxed, spent = read_relaxed(fields, program, 0)
         self.work += spent
         return relaxed
 

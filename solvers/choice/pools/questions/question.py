@@ -127,6 +127,11 @@ def read_answer(fields: Mapping[str, Any], program: Program) -> Answer:
     return answer
 
 
+def read_crowd(fields: Sequence[Any]) -> Crowd:
+    row, classes, votes = fields
+    return Crowd(int(row), tuple(map(int, classes)), tuple(map(int, votes)))
+
+
 def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
     return {"relaxed": None if relaxed is None else written(relaxed), "work": work}
 
@@ -140,19 +145,19 @@ def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tupl
         relaxed = Relaxed(
             peaks=tuple(int(peak) for peak in found["peaks"]),
             of_rows=tuple((int(row), float(price)) for row, price in found["of_rows"]),
-            of_crowds=tuple(
-                (Crowd(int(row), tuple(map(int, classes)), tuple(map(int, votes))), float(price))
-                for (row, classes, votes), price in found["of_crowds"]
-            ),
+            of_crowds=tuple((read_crowd(crowd), float(price)) for crowd, price in found["of_crowds"]),
             of_held=tuple(float(price) for price in found["of_held"]),
             gain=float(found["gain"]),
             work=int(found["work"]),
+            spreads=tuple(float(spread) for spread in found["spreads"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SolverFailed(NAME, f"its answer is not a relaxation: {error}") from error
     prices = [*(price for _, price in (*relaxed.of_rows, *relaxed.of_crowds)), *relaxed.of_held]
     if len(relaxed.peaks) != len(program.rooms) or min(relaxed.peaks, default=0) < 0 or work < 0:
         raise SolverFailed(NAME, "it answered with what are no peaks")
+    if len(relaxed.spreads) != len(program.rooms) or not all(map(math.isfinite, relaxed.spreads)):
+        raise SolverFailed(NAME, "it answered with what are no heights")
     if len(relaxed.of_held) != held or not all(math.isfinite(price) and price >= 0 for price in prices):
         raise SolverFailed(NAME, "it answered with what are no prices")
     rows = [row for row, _ in relaxed.of_rows] + [crowd.row for crowd, _ in relaxed.of_crowds]

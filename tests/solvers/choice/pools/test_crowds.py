@@ -25,7 +25,7 @@ from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.prices.lifting import Present, lifted_covers
 from solvers.choice.pools.prices.relaxation import bound_of
-from solvers.choice.pools.program import Costs, Pools, Program, Room, Row, program_of
+from solvers.choice.pools.program import Costs, Heights, Pools, Program, Room, Row, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
 from solvers.exact.cpsat.linear import LinearProgram
@@ -70,6 +70,29 @@ def test_no_choice_costs_less_than_any_prices_prove(problem: Problem, chance: Ra
 
 @effort(15, 6_000)
 @given(problems(max_buffers=6), st.randoms(use_true_random=False))
+def test_no_better_choice_has_heights_that_prices_exclude(problem: Problem, chance: Random) -> None:
+    program = program_of(lower(problem).instance)
+    is_plain = not any(room.reserved for room in program.rooms)
+    if not is_plain or not program.terms or program.terms[0].is_largest or prod(map(len, program.homes)) > MOST_CHOICES:
+        return
+    within = tuple(
+        (chance.randint(0, highest // 2), chance.randint(highest // 2, highest))
+        for highest in (program.highest(pool) for pool in range(len(program.rooms)))
+    )
+    prices, everything = random_prices(program, chance), list(choices(program))
+    some = [(pools, tops) for pools, tops in everything if _are_within(tops, within)]
+    most = max((program.value(0, *each) for each in some), default=1) + chance.randint(0, 3)
+    left = Priced(program, prices, within).below(most)
+    for pools, tops in some:
+        assert program.value(0, pools, tops) >= most or _are_within(tops, left)
+
+
+def _are_within(tops: tuple[int, ...], heights: Heights) -> bool:
+    return len(tops) == len(heights) and all(low <= top <= high for top, (low, high) in zip(tops, heights, strict=True))
+
+
+@effort(15, 6_000)
+@given(problems(max_buffers=6), st.randoms(use_true_random=False))
 def test_no_choice_that_keeps_held_terms_beats_the_bound_of_a_later_one(problem: Problem, chance: Random) -> None:
     program = program_of(lower(problem).instance)
     if len(program.terms) < 2 or prod(map(len, program.homes)) > MOST_CHOICES:
@@ -102,7 +125,7 @@ def test_with_the_first_term_held_the_relaxation_bounds_the_second() -> None:
         held = asking.ask(program, Question(0), 5_000_000).value
         assert held is not None
         least = asking.ask(program, Question(1, held=(held,)), 5_000_000)
-        relaxed = asking.relax(program, (held,), (), 2_000_000)
+        relaxed = asking.relax(program, (held,), 2_000_000)
         assert least.value is not None
         assert least.stopped is None
         assert relaxed is not None
@@ -158,7 +181,7 @@ def test_questions_are_answered_with_less_work_where_crowds_are_known() -> None:
         asking = Asking(Limits(work=40_000_000), 0, Silent())
         try:
             if is_sharpened:
-                assert asking.relax(program, (), (), 1_000_000) is not None
+                assert asking.relax(program, (), 1_000_000) is not None
             answer = asking.ask(program, Question(0), 20_000_000)
         finally:
             asking.close()
@@ -186,10 +209,27 @@ def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
         asking.close()
 
 
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_boxes_prove_what_brute_force_finds(kind: str) -> None:
+    asking = Asking(Limits(work=200_000_000), 0, Silent())
+    try:
+        for seed in range(10):
+            program = program_like(kind, 7, seed)
+            values = sorted(program.value(0, *each) for each in choices(program))
+            for best in (values[0], values[0] + 1, values[len(values) // 2]):
+                boxes = BoxSearch(program, asking, Question(0), best, 1_000_000)
+                assert boxes.run(0) == values[0], f"seed {seed}, {best} being known"
+                assert best == values[0] or boxes.found[0].value == values[0]
+            boxes = BoxSearch(program, asking, Question(0), values[-1], 20_000)
+            assert boxes.run(0) <= values[0], f"seed {seed}, with little work"
+    finally:
+        asking.close()
+
+
 class Ignorant(Asking):
     """An Asking that finds out nothing about any box."""
 
-    def relax(self, program: Program, held: object, heights: object, work: int, rounds: int | None = None) -> None:
+    def relax_box(self, program: Program, heights: object, crowds: object, enough: int, work: int) -> None:
         self.work += 1
 
     def ask(self, program: Program, question: Question, work: int | None) -> Answer:
@@ -214,14 +254,16 @@ def test_crowds_prove_more_than_rows_alone() -> None:
     program = program_like("pools", 120, 3)
     asking = Asking(Limits(work=20_000_000), 0, Silent())
     try:
-        relaxed = asking.relax(program, (), (), 2_000_000)
+        relaxed = asking.relax(program, (), 2_000_000)
         assert relaxed is not None
         assert relaxed.gain > 0.005
         without = Priced(program, prices_of(relaxed.of_rows, ())).bound
         assert Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds)).bound > without
-        box = tuple((0, program.highest(pool) // 2) for pool in range(len(program.rooms)))
-        narrower = asking.relax(program, (), box, 2_000_000)
-        assert narrower is None or narrower.peaks <= tuple(high for _, high in box)
+        *first, last = (program.highest(pool) for pool in range(len(program.rooms)))
+        box = (*((0, highest // 2) for highest in first), (0, last))
+        narrower = asking.relax_box(program, box, (), 1 << 60, 2_000_000)
+        assert narrower is not None
+        assert all(peak <= high for peak, (_, high) in zip(narrower.peaks, box, strict=True))
     finally:
         asking.close()
 
@@ -231,8 +273,8 @@ def test_programs_too_large_to_be_solved_exactly_are_solved_nearly() -> None:
     assert program.entries > relaxation.MOST_ENTRIES
     asking = Asking(Limits(work=20_000_000), 0, Silent())
     try:
-        of_peaks = asking.relax(program, (), (), 10_000_000, 1)
-        sharper = asking.relax(program, (), (), 10_000_000, 1)
+        of_peaks = asking.relax(program, (), 10_000_000, 1)
+        sharper = asking.relax(program, (), 10_000_000, 1)
         assert of_peaks is not None
         assert sharper is not None
         first, second = (Priced(program, prices_of(r.of_rows, r.of_crowds)).bound for r in (of_peaks, sharper))
@@ -268,6 +310,8 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         {"of_crowds": [[[0, [99_999], [1]], 1.0]]},
         {"of_crowds": [[[0, [], [1]], 1.0]]},
         {"of_crowds": 3},
+        {"spreads": [0.0]},
+        {"spreads": [float("nan")] * 3},
         {"of_held": []},
         {"of_held": [-1.0]},
         {"of_held": [float("inf")]},
@@ -282,6 +326,7 @@ def test_impossible_relaxations_are_refused(fields: dict[str, object]) -> None:
         "of_held": [0.5],
         "gain": 0.0,
         "work": 1,
+        "spreads": [0.0] * len(program.rooms),
     }
     assert read_relaxed({"relaxed": sound, "work": 1}, program, 1)[0] is not None
     with pytest.raises(SolverFailed):

@@ -58,7 +58,7 @@ def test_the_best_choice_is_between_bound_and_choice(
     exact = asking.ask(program, question, WORK)
     assert exact.stopped is None
     assert exact.value is not None
-    relaxed = asking.relax(program, (least,), (), WORK, 1)
+    relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
     search = FullestFirst(instance, program, class_numbers(instance), asking, question)
     search.run(relaxed, WORK)
@@ -154,7 +154,7 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     instance = sized("hot", 1_000, 9512)
     program = program_of(instance)
     (least,) = first_bounds(instance, Silent().stopped).value
-    relaxed = asking.relax(program, (least,), (), WORK, 1)
+    relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
     search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
     search.run(relaxed, WORK)

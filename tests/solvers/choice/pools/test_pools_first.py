@@ -134,12 +134,12 @@ def test_the_second_term_of_a_thousand_is_proven() -> None:
 
 
 def test_boxes_raise_the_bound_where_much_is_open_although_crowds_gain_little() -> None:
-    """Without them 0.85 % was open."""
+    """Without them 0.85 % was open, and 0.3 % with levels for all heights alone."""
     limits = Options(time_limit=None, work_limit=1_500_000, prefer=Preference.BALANCED)
     (term,) = plan(generate("pools", Request(150, 2)), limits).objective.terms
     assert term.value is not None
     assert term.bound is not None
-    assert term.bound <= term.value <= 1.004 * term.bound
+    assert term.bound <= term.value <= 1.001 * term.bound
 
 
 def test_any_number_of_workers_makes_the_same_plan() -> None:

@@ -44,7 +44,8 @@ def certificate_at_random(instance: Instance, chance: random.Random, held: tuple
             votes = tuple(chance.choice((1, 1, 2, 3)) for _ in classes)
             of_crowds.append((Crowd(number, tuple(classes), votes), chance.random() * most))
     of_held = tuple(chance.choice((0.0, 2.0 * chance.random(), most * chance.random())) for _ in held)
-    relaxed = Relaxed((0,) * len(program.rooms), tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0)
+    nothing = (0,) * len(program.rooms)
+    relaxed = Relaxed(nothing, tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0, nothing)
     return certificate_of(instance, program, class_numbers(instance), relaxed, held)
 
 
@@ -105,7 +106,7 @@ def test_bounds_of_later_terms_are_true_with_the_earlier_ones_held(
 @lru_cache(1)
 def priced() -> tuple[Problem, Plan, PlanCertificate]:
     problem = generate("pools", Request(150, 5))
-    made = plan(problem, Options(time_limit=None, work_limit=700_000, prefer=Preference.BALANCED))
+    made = plan(problem, Options(time_limit=None, work_limit=320_000, prefer=Preference.BALANCED))
     (proof,) = (c for c in made.certificates if c.proof is Proof.PRICED_ROOM)
     return with_preference(problem, Preference.BALANCED), made, proof
 
