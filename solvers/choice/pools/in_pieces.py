@@ -14,16 +14,16 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.outcome import Outcome
 from .cutting import Pieces, prices_of_rows
-from .dearest_first import settled_in
+from .dearest_first import choose_dearest_first, settled_in
 from .fullest import FullestFirst
-from .peaks import is_held_by_peaks
+from .peaks import Choice, is_held_by_peaks
 from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.relaxation import MOST_ENTRIES
 from .program import Program
 from .questions.question import Answer, Question
-from .standing import SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .standing import GAIN_OF_CROWDS, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
 
 LARGE = 4_000
 LARGE_WITH_PEAKS = 600
@@ -37,6 +37,11 @@ LEAST_WORK_PER_ENTRY = 16
 """With less work per number in the program, the relaxation of a large program gives nothing."""
 LEAST_BOXES = 1
 """With work for at least one, heights are looked at range by range."""
+FAR = 50
+"""Where windows end 1/FAR above the bound, all are chosen again below given peaks."""
+SLACKS = (2, 5, 10, 20)
+"""The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
+SHARE_OF_DEAREST_FIRST = 1, 6
 SHARE_OF_PRICES = 1, 8
 SHARE_OF_PIECES = 2, 3
 SHARE_OF_HIGHEST = 1, 8
@@ -55,6 +60,7 @@ class InPieces(Standing):
         program = self.program
         if program.terms and program.rows:
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
+                self._below_given_peaks()
                 self._relax_further()
             elif can_price(self.instance):
                 self._by_prices()
@@ -95,11 +101,7 @@ class InPieces(Standing):
             most = None if self.value is None else self.value[0]
             for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, *share):
                 self._pack(0, choice)
-            if (
-                self._is_over()
-                or not (self.value and self.bound)
-                or self.value[0] > self.bound[0] + self.bound[0] // NEAR
-            ):
+            if self._is_over() or not self._is_near(0):
                 break
         return self._is_settled(0)
 
@@ -134,6 +136,25 @@ class InPieces(Standing):
             self._go_on(windows, 0, tops, self._some(*SHARE_OF_WINDOWS))
         return found is not None
 
+    def _below_given_peaks(self) -> None:
+        """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
+        for slack in SLACKS:
+            if self._is_over() or self.relaxed is None or self.value is None or self._is_near(0, FAR):
+                return
+            tops = tuple(top + top * slack // 1000 for top in self.relaxed.peaks)
+            question = Question(0, most=self.value[0] - 1, tops=tops, are_peaks=True)
+            pools = choose_dearest_first(self.asking, self.program, question, self._some(*SHARE_OF_DEAREST_FIRST))
+            if pools is not None:
+                tops = self.program.least_tops(pools)
+                self._pack(0, Choice(self.program.value(0, pools, tops), tops, pools))
+                return
+
+    def _is_near(self, index: int, part: int = NEAR) -> bool:
+        """Is the term within 1/part of its bound?"""
+        if self.value is None or not self.bound:
+            return False
+        return self.value[index] <= self.bound[index] + self.bound[index] // part
+
     def _can_relax(self, part: int, of: int) -> bool:
         """Is this share of the work enough for the relaxation to give anything?"""
         work = self._share(part, of)
@@ -143,8 +164,13 @@ class InPieces(Standing):
         """Spend the work that is left on the bound."""
         if self._is_over() or self._is_settled(0):
             return
-        is_exact = self.program.entries <= MOST_ENTRIES
-        if self.value is not None and is_exact and self._can_look_at_boxes(self.relaxed, LEAST_BOXES):
+        is_worth_it = (
+            self.relaxed is not None
+            and self.relaxed.gain >= GAIN_OF_CROWDS
+            and self.program.entries <= MOST_ENTRIES
+            and self._can_look_at_boxes(self.relaxed, LEAST_BOXES)
+        )
+        if self.value is not None and is_worth_it:
             for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(1, 1)):
                 self._pack(0, choice)
         elif self._can_relax(1, 1):

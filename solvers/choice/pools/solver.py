@@ -29,7 +29,7 @@ from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
-from .standing import NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .standing import GAIN_OF_CROWDS, NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
 
 SHARE_OF_FULLEST = 3, 5
 SHARE_OF_ANOTHER = 1, 4
@@ -88,8 +88,6 @@ LEAST_BOXES = 4
 """Boxes come after it where the relaxation could be solved so many times."""
 OPEN = 100
 """Boxes also come where the best choice exceeds the bound by more than 1/OPEN of it."""
-GAIN_OF_CROWDS = 0.01
-"""Where crowds raise the bound by less, the program that weighs peaks is worth asking for longer."""
 
 
 class PoolsFirst(Solver):

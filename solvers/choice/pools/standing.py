@@ -42,6 +42,8 @@ MOST_WORK = 4_000_000
 """Where there is no limit."""
 SHARE_OF_WINDOWS = 3, 5
 """Of a large instance's work. The rest is the bound's, and then the windows' again."""
+GAIN_OF_CROWDS = 0.01
+"""Where crowds raise the bound by less, boxes bring little, and the program that weighs peaks is worth asking for longer."""
 CLOSE = 10_000
 """Where the best choice exceeds the bound by no more than 1/CLOSE of it, no better one is looked for in another way."""
 NEARLY = 1_000
