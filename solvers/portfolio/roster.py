@@ -15,6 +15,8 @@ from ..model.solver import Task
 
 USUAL_PARTS = 2
 MOST_PARTS = 12
+FAR = 10
+"""An engine that takes too long with more blocks declines where there are so many times as many."""
 
 
 class Share(NamedTuple):
@@ -46,6 +48,10 @@ class Share(NamedTuple):
     """It can use several workers."""
     leads_in_python: bool = False
     """Without native kernels it is the fastest and comes first."""
+
+    def is_far_too_small_for(self, blocks: int) -> bool:
+        """Would it decline so many blocks, after looking at them all?"""
+        return self.largest is not None and blocks > FAR * self.largest
 
 
 class Role(NamedTuple):
@@ -164,7 +170,7 @@ class Extent(Protocol):
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1).
 
-    An engine that is too slow, or would come later, works if no other can.
+    An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
     """
     shares = {name: share_of(name) for name in engines}
     ready = {
@@ -179,7 +185,8 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
         and (share.least_core == 0 or extent.core >= share.least_core)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
-        ready |= {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
+        slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
+        ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent.blocks)}
     return tuple(
         (name, part) for name, share in shares.items() if name in ready for part in _parts(share, extent.blocks)
     )

@@ -13,7 +13,17 @@ from solvers.model.instance import PoolSpec
 from solvers.model.registry import SOLVERS, SolverKind
 from solvers.model.solver import Silent, Task
 from solvers.portfolio.joint import Joint
-from solvers.portfolio.roster import MOST_PARTS, NAMED, PACKERS, ROSTER, joint_engines, separate_engines, share_of, team
+from solvers.portfolio.roster import (
+    FAR,
+    MOST_PARTS,
+    NAMED,
+    PACKERS,
+    ROSTER,
+    joint_engines,
+    separate_engines,
+    share_of,
+    team,
+)
 from tests.small.instances import make_instance
 
 ALL = ("improve", "search", "cpsat")
@@ -44,6 +54,8 @@ def test_large_models_are_not_built_while_others_can_search() -> None:
     assert names(ALL, LARGEST + 1) == ["improve", "search"]
     assert names(("improve", "cpsat"), LARGEST + 1) == ["improve", "cpsat"]
     assert names(("cpsat",), LARGEST + 1) == ["cpsat"]
+    assert names(("improve", "cpsat"), FAR * LARGEST + 1) == ["improve"]
+    assert names(("cpsat",), FAR * LARGEST + 1) == ["cpsat"]
 
 
 def test_an_engine_that_ignores_the_cost_of_pairs_works_only_on_few() -> None:

@@ -133,7 +133,10 @@ Model build_model(const SearchInput& input, std::size_t max_pairs, Patience& pat
     choose_unit(model, input);
     scale_blocks(model, input, view);
     add_pairs(model, input, view, max_pairs, patience);
-    add_cliques(model, input, view, (model.plain ? 8 : 1) * max_pairs, patience);  // plain models list no pairs
+    // Plain models list no pairs. A member of a clique takes 22 bytes there, a pair elsewhere 130, and a block as much as 23 members.
+    const std::size_t for_blocks = 23 * static_cast<std::size_t>(model.blocks());
+    const std::size_t most = model.plain ? 8 * max_pairs - std::min(for_blocks, 8 * max_pairs) : max_pairs;
+    add_cliques(model, input, view, most, patience);
     find_twins(model, input, view);
     find_ceiling(model);
     return model;

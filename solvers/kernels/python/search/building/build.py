@@ -13,7 +13,9 @@ from .given import Block, Given
 from .model import Model, Mover, ceiling_of
 
 PLAIN_MEMBERS = 8
-"""Where no pairs are listed, this many times as many members of cliques are allowed as pairs elsewhere: natively a member takes 22 bytes, a pair 130."""
+"""Where no pairs are listed, this many times as many members of cliques are allowed as pairs elsewhere: natively a member takes 22 bytes, a pair 130,"""
+MEMBERS_A_BLOCK = 23
+"""and a block as much as so many members."""
 
 
 def build_model(given: Given, max_pairs: int, watch: Watch) -> Model:
@@ -28,7 +30,8 @@ def build_model(given: Given, max_pairs: int, watch: Watch) -> Model:
     movers = [
         replace(_scaled(given, b, unit, origin), stops=stops) for b, stops in zip(originals, apart.stops, strict=True)
     ]
-    cliques = Cliques(given, moving, unit, origin, plain, (PLAIN_MEMBERS if plain else 1) * max_pairs, watch)
+    most = PLAIN_MEMBERS * max_pairs - MEMBERS_A_BLOCK * len(movers) if plain else max_pairs
+    cliques = Cliques(given, moving, unit, origin, plain, most, watch)
     cliques.add_moments()
     add_conflict_cliques(cliques, given)
     fixed = [(b, block.lowest) for b, block in enumerate(given.blocks) if not block.moves]
