@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from ..bounds.first_bounds import first_bounds
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
-from ..model.instance import LINEAR_TERMS, Instance, Ints, Placement, Term
+from ..model.instance import Instance, Ints, Placement
 from ..model.interruption import GivenUp, check_interrupted, interrupted_by
 from ..model.linear_terms import choice_cost
 from ..model.objective import evaluate
@@ -22,6 +20,7 @@ from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import FULL, Earnings, Engines, ask, execute
+from .few_choices import OF_PEAKS, WORK_OF_A_CHOICE, all_choices, is_settled_by_choice
 from .proven import Proven
 from .roster import FIRST_ROUND_WORK, LEAST_WORK, PACKERS, role_of, round_work, task_of_round
 from .separate_pools import solve_separate_pools
@@ -42,14 +41,6 @@ MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
 """Growth of work from round to round: these engines start anew in each, and mostly prove things in one long run."""
-TERMS_OF_CHOICES = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.peaks)
-"""Terms that improve when any pool is packed lower."""
-OF_PEAKS = TERMS_OF_CHOICES | {Term.LARGEST_PEAK}
-"""Terms that improve when a pool is packed lower, the choice of pools staying as it is."""
-
-MOST_CHOICES, MOST_BLOCKS_OF_CHOICES = 64, 200
-"""Up to this many choices of pools, each is packed: that takes milliseconds, while loading a solver's library takes hundreds."""
-WORK_OF_A_CHOICE = 100_000
 
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
@@ -215,13 +206,7 @@ class Joint:
             return
         cost = choice_cost(instance, instance.terms[0])
         blocks = np.arange(instance.blocks)
-        first, second = instance.apart[:, 0], instance.apart[:, 1]
-        _, leader, of_class = np.unique(instance.pool_class, return_index=True, return_inverse=True)
-        together = leader[of_class]
-        for pools in product(*(np.flatnonzero(row).tolist() for row in instance.allowed)):
-            pool = np.array(pools, dtype=np.int64)
-            if (pool[first] == pool[second]).any() or (pool != pool[together]).any():
-                continue
+        for pool in all_choices(instance):
             if cost is not None and self.value is not None and int(cost[blocks, pool].sum()) > self.value[0]:
                 continue
             outcome = self._packed(pool, WORK_OF_A_CHOICE)
@@ -353,13 +338,3 @@ class Joint:
         if signed.is_optimal and stop is not StopReason.GOAL_MET:  # perhaps by what was raised once time was up
             return replace(signed, stop=StopReason.PROVED)
         return signed
-
-
-def is_settled_by_choice(instance: Instance) -> bool:
-    """Are there few enough choices of pools to try them all, and does the objective weigh nothing but how low each pool is packed?"""
-    if instance.blocks > MOST_BLOCKS_OF_CHOICES:
-        return False
-    choices = math.prod(instance.allowed.sum(axis=1).tolist())
-    terms = all(term in TERMS_OF_CHOICES or choice_cost(instance, term) is not None for term in instance.terms)
-    weighs_more = len(instance.penalties) > 0 or instance.weighs_moves
-    return choices <= MOST_CHOICES and terms and not weighs_more
