@@ -14,6 +14,7 @@ from ..model.errors import SolverError, StopReason
 from ..model.instance import Instance, Ints, Placement
 from ..model.interruption import GivenUp, check_interrupted, interrupted_by
 from ..model.linear_terms import choice_cost
+from ..model.needs import is_joint
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
@@ -21,8 +22,17 @@ from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import FULL, Earnings, Engines, ask, execute
 from .few_choices import OF_PEAKS, WORK_OF_A_CHOICE, all_choices, is_settled_by_choice
+from .kept_apart import Ways, may_share, parted, ways_to_share
 from .proven import Proven
-from .roster import FIRST_ROUND_WORK, LEAST_WORK, PACKERS, role_of, round_work, task_of_round
+from .roster import (
+    FIRST_ROUND_WORK,
+    LEAST_WORK,
+    PACKERS,
+    engines_of_auto,
+    role_of,
+    round_work,
+    task_of_round,
+)
 from .separate_pools import solve_separate_pools
 
 SHARE_OF_GREEDY = 8
@@ -51,6 +61,14 @@ def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple
         run.round(part)
     run.settle_ties()
     return run.outcome()
+
+
+def solve_again(instance: Instance, task: Task, control: Control) -> Outcome:
+    """Solve what a choice leaves open, which may separate into single pools."""
+    engines = engines_of_auto(instance)
+    if is_joint(instance):
+        return solve_joint(instance, task, control, engines, by_name=False)
+    return solve_separate_pools(instance, task, control, engines, by_name=False)
 
 
 def work_of_part(limit: int | None, spent: int, parts: int) -> int:
@@ -88,7 +106,10 @@ class Joint:
         self.value: Value | None = None
         self.solver: str | None = None
         self.packed: bytes | None = None
-        """The choice of pools that is proven to be packed as low as can be."""
+        """The choice of pools, and of pairs that share, that is proven to be packed as low as can be."""
+        self.ways: Ways | None = None
+        """All ways to pay the least cost of reuse, once that is known."""
+        self.seeks_ways = not by_name and bool(engines)
         self.steady = True
         """Would another run settle ties in the same way?"""
         self.is_settled = False
@@ -104,7 +125,12 @@ class Joint:
     @property
     def parts(self) -> int:
         """The number of parts that the work of the next round is divided into."""
-        return sum(map(self.earnings.parts, self.engines.active)) + FULL * self._can_repack()
+        return sum(map(self.earnings.parts, self._asked)) + FULL * self._can_pack()
+
+    @property
+    def _asked(self) -> list[str]:
+        """The engines of the next round: none, where the rest is settled by keeping pairs apart."""
+        return [] if self.ways is not None and self.ways.is_only else list(self.engines.active)
 
     def begin(self) -> None:
         """Find the bounds that need no search, and greedy's placement."""
@@ -124,14 +150,15 @@ class Joint:
         for name in self.bounders:
             if self._finished() is None:
                 self._ask(name, self._left())
+        self._seek_ways()
 
     def round(self, work: int) -> None:
         """Run every engine once, with this much work for each part of its share."""
         self.rounds += 1
         before, waits = self.engines.work, False
-        names, found = list(self.engines.active), set[str]()
-        if self._can_repack() and self._finished() is None:
-            self._repack(work * FULL)
+        names, found = self._asked, set[str]()
+        if self._can_pack() and self._finished() is None:
+            self._pack(work * FULL)
         for name in names:
             if self._finished() is not None:
                 break
@@ -148,6 +175,7 @@ class Joint:
         self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
             self.engines.active.clear()  # nothing is left for them to do
+        self._seek_ways()
 
     def _greedy_work(self) -> int | None:
         """Greedy's work: all there is, unless others use it better. Then it gets a share, and where a pass takes long only the first one, which is always made."""
@@ -189,15 +217,40 @@ class Joint:
         if outcome.placement is not None:
             self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
 
-    def _can_repack(self) -> bool:
-        return self.repacks and self.placement is not None and self.placement.pool.tobytes() != self.packed
+    def _seek_ways(self) -> None:
+        """If the cost of reuse comes first and is at its least, find out in which ways it can be."""
+        if not self.seeks_ways or self._finished() is not None or self.value is None or self.placement is None:
+            return
+        if self.value[:1] == self.proven.bound[:1]:
+            self.ways, self.seeks_ways = ways_to_share(self.instance, self.placement), False
 
-    def _repack(self, work: int) -> None:
-        """Pack the best placement's choice of pools lower."""
+    def _can_pack(self) -> bool:
+        return self.ways is not None or (self.repacks and self.placement is not None and self._settled() != self.packed)
+
+    def _settled(self) -> bytes:
+        """What is settled where the best placement is packed lower."""
         assert self.placement is not None
-        pool = self.placement.pool
-        if self._packed(pool, work).stop is StopReason.PROVED:
-            self.packed = pool.tobytes()
+        return self.placement.pool.tobytes() + may_share(self.instance, self.placement).tobytes()
+
+    def _pack(self, work: int) -> None:
+        """Pack the best placement's choice of pools lower; or all ways to share."""
+        if self.ways is not None:
+            self._try_ways(self.ways, work)
+            return
+        assert self.placement is not None
+        settled = self._settled()
+        if self._packed(self.placement.pool, work).stop is StopReason.PROVED:
+            self.packed = settled
+
+    def _try_ways(self, ways: Ways, work: int) -> None:
+        """Look for something better in each way to share, and take what is proven of all together."""
+        assert self.placement is not None
+        assert self.value is not None
+        task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
+        outcome = ways.solve(replace(task, start=self.placement), self._relay(PACKERS[0]), self.value, solve_again)
+        self.engines.count(outcome, *outcome.took_part)
+        if outcome.bound > self.proven.bound:
+            self.proven.take_search(outcome, outcome.solver or PACKERS[0])
 
     def _try_all_choices(self) -> None:
         """If there are few choices of pools, pack each as low as can be: the best of them is optimal."""
@@ -223,10 +276,9 @@ class Joint:
         allowed = np.zeros_like(instance.allowed)
         allowed[np.arange(instance.blocks), pool] = True
         settled = replace(
-            instance,
+            parted(instance, may_share(instance, self.placement)),
             allowed=allowed,
             apart=instance.apart[:0],
-            penalties=instance.penalties[:0],
             was=None,
             terms=tuple(term for term in instance.terms if term in OF_PEAKS),
         )

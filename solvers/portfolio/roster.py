@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from ..kernels import Origin, active
+from ..model.instance import Instance
+from ..model.needs import is_joint
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Task
 
@@ -143,6 +146,13 @@ def separate_engines(*, native: bool) -> tuple[str, ...]:
         return tuple(shares)
     of_use = [name for name, share in shares.items() if not share.needs_native]
     return tuple(sorted(of_use, key=lambda name: not shares[name].leads_in_python))
+
+
+def engines_of_auto(instance: Instance) -> tuple[str, ...]:
+    """The engines of `auto` for this instance, as a whole or pool by pool."""
+    if is_joint(instance):
+        return joint_engines(moves=instance.weighs_moves, reuse=instance.weighs_reuse)
+    return separate_engines(native=active().origin is Origin.NATIVE)
 
 
 PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)

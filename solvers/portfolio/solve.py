@@ -9,7 +9,6 @@ import numpy as np
 
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
-from ..kernels import Origin, active
 from ..model.errors import SolverFailed, StopReason
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint
@@ -17,7 +16,7 @@ from ..model.outcome import Outcome
 from ..model.registry import AUTO, SolverKind, is_of
 from ..model.solver import Control, Feature, Input, Solver, Task
 from .execute import execute, failed, willing
-from .roster import joint_engines, separate_engines
+from .roster import engines_of_auto
 from .separate_pools import solve_separate_pools
 
 
@@ -48,11 +47,7 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         nothing_to_do = chosen.name == "greedy" or (is_of(SolverKind.BOUNDER, chosen.name) and not joint)
         engines: tuple[str, ...] = () if nothing_to_do else (chosen.name,)
     else:
-        engines = (
-            joint_engines(moves=instance.weighs_moves, reuse=instance.weighs_reuse)
-            if joint
-            else separate_engines(native=active().origin is Origin.NATIVE)
-        )
+        engines = engines_of_auto(instance)
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
     from .joint import solve_joint  # most problems need none of what is imported inside functions here
