@@ -147,6 +147,8 @@ class _Whole(Standing):
         while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
             missed, is_known = self._pack_best(index, choices), self.is_known
+            if missed and not index and not self._is_settled(0) and self._pack_together(choices[0]):
+                missed = []
             if choices and not any(stretch) and self._goes_by_windows(index):
                 clashes = self.clashes.found
                 if missed and not self._pack_near(self._question(index, (), is_exact=True), choices[0]):

@@ -255,6 +255,24 @@ class Standing:
             return []
         return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
 
+    def _pack_together(self, choice: Choice) -> bool:
+        """Pack all that may be in one pool there, for a first term of peaks alone; true if that ends no higher than the choice.
+
+        At its fullest moment one pool must be full, where several must be full at once: that hardly any packing reaches.
+        """
+        program = self.program
+        if any(map(any, program.terms[0].of_homes)) or program.apart:
+            return False
+        for pool, room in enumerate(program.rooms):
+            each = zip(program.homes, choice.pools, strict=True)
+            pools = tuple(pool if pool in homes else other for homes, other in each)
+            tops = program.least_tops(pools)
+            fits = room.capacity is None or tops[pool] <= room.capacity
+            together = Choice(program.value(0, pools, tops), tops, pools)
+            if fits and together.value <= choice.value:
+                return not self._pack(0, together)
+        return False
+
     def _pack_near(self, question: Question, choice: Choice) -> bool:
         """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
         index = question.term

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 
@@ -16,10 +18,12 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.choice.pools import cutting, fullest, in_pieces, solver
 from solvers.choice.pools.fullest import FullestFirst
 from solvers.choice.pools.peaks import is_held_by_peaks
+from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program import Program, class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
-from solvers.model.instance import Instance
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Ints, Placement
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
@@ -68,6 +72,20 @@ def test_the_best_choice_is_between_bound_and_choice(
         assert program.terms[0].of_tops(search.best.tops) <= least
         needed = program.least_tops(search.best.pools)
         assert all(load <= top for load, top in zip(needed, search.best.tops, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(2, 4))
+def test_what_several_pools_do_not_hold_is_packed_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pack(self: Packing, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
+        several: list[int] = np.unique(pool).tolist()
+        return (None, several) if len(several) > 1 else packed(self, pool, counted, work)
+
+    packed = Packing.pack
+    monkeypatch.setattr(Packing, "pack", pack)
+    instance = sized("hot", 30, seed)
+    instance = replace(instance, terms=instance.terms[:1])
+    outcome = get("pools_first").solve(instance, Task(Limits(work=500_000)), Silent())
+    assert outcome.stop is StopReason.PROVED
 
 
 @effort(9, 5_000)
