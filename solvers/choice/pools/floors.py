@@ -13,13 +13,17 @@ from .program import Program
 from .questions.asking import Asking
 from .questions.question import Question
 
-FINEST = 4_096
-"""How could a pool be lower by such a part of the term's value? Where the earlier terms are at their least it mostly cannot, and that is soon proven."""
-WORK_OF_FINEST_PER_ENTRY = 8
 FIRST_STEP = 64
-"""If that is too hard, the first question is how it could be lower by such a part, and each later one by half as much."""
+"""A pool's first question is how it could be lower by such a part of the term's value."""
+LONG, SHORT, LAST = 16, 4, 2
+"""Each later step is the last one divided by this. Whatever it asks, a question takes a while to begin; so where the last one took hardly more, the step is long."""
+SOON_PER_ENTRY = 5
+"""What a question takes for each entry of the program, if it takes hardly more than to begin."""
+WORK_OF_LONG_PER_ENTRY = 8
+FINEST = 4_096
+"""A pool that could be lower by such a part of the term's value at most is settled."""
 SHARE_OF_FIRST = 6
-"""This may take such a part of the work: if that is not enough, pools are not what decides the term."""
+"""A pool's first question may take such a part of the work: if that is not enough, pools are not what decides the term."""
 
 
 class FloorSearch:
@@ -37,27 +41,33 @@ class FloorSearch:
         self._floors = [room.lowest for room in program.rooms]
         self._work, self._end = work, asking.work + work
 
-    def run(self, *, is_least: bool) -> int:
-        """A lower bound on the term. `is_least`: the earlier terms are proven to be at their least."""
+    def run(self) -> int:
+        """A lower bound on the term."""
         prices = self._program.terms[self._index].of_peaks
         counted = sorted((p for p, price in enumerate(prices) if price), key=lambda p: -self._tops[p] * prices[p])
-        steps = dict[int, int]()
+        steps = dict[int, tuple[int, int]]()
         for pool in counted:
-            most, least = self._work // SHARE_OF_FIRST, self._best // FINEST
-            few = min(most, WORK_OF_FINEST_PER_ENTRY * self._program.entries)
-            if is_least and self._raise(pool, least // prices[pool], few):
-                continue
-            is_least = is_least and pool != counted[0]  # where that fails, others mostly are as hard
-            if not self._raise(pool, self._best // FIRST_STEP // prices[pool], most):
+            before, step = self._asking.work, self._best // FIRST_STEP
+            if not self._raise(pool, step // prices[pool], self._work // SHARE_OF_FIRST):
                 return self._bound()
-            steps[pool] = self._best // FIRST_STEP
+            steps[pool] = step, self._next(before)
         while steps:
-            pool = max(steps, key=lambda each: (steps[each], -each))  # the pool that may be lower by most
-            step = steps.pop(pool) // 2
-            work = (self._end - self._asking.work) // (len(steps) + 1)
-            if self._raise(pool, step // prices[pool], work) and step * FINEST > self._best:
-                steps[pool] = step
+            pool = max(steps, key=lambda each: (steps[each][0], -each))  # the pool that may be lower by most
+            last, part = steps.pop(pool)
+            before, step = self._asking.work, max(last // part, self._best // FINEST)
+            work = (self._end - before) // (len(steps) + 1)
+            if part == LONG:
+                work = min(work, WORK_OF_LONG_PER_ENTRY * self._program.entries)
+            if not self._raise(pool, step // prices[pool], work):
+                if part != LAST:
+                    steps[pool] = last, SHORT if part == LONG else LAST
+            elif part != LAST and step * FINEST > self._best:
+                steps[pool] = step, self._next(before)
         return self._bound()
+
+    def _next(self, before: int) -> int:
+        """What a step is divided by after one that succeeded, with this work before it."""
+        return LONG if self._asking.work - before <= SOON_PER_ENTRY * self._program.entries else SHORT
 
     def _bound(self) -> int:
         prices = self._program.terms[self._index].of_peaks

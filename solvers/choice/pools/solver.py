@@ -75,7 +75,7 @@ SHARE_OF_LIMITS = 3, 4
 HARDER = 4
 WORK_TO_BEGIN_PER_ENTRY = 8
 """A question that weighs peaks takes several times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
-SHARE_OF_FLOORS = 4, 5
+SHARE_OF_FLOORS = 9, 10
 """Where a later term is bounded pool by pool."""
 MUCH_WORK_PER_ENTRY = 100
 """With so much for each number in the program, the question as it is asked does without a limit on the value."""
@@ -303,8 +303,7 @@ class _Whole(Standing):
         best = min(question.most, self.program.value(question.term, near, tops))
         work = self._some(*SHARE_OF_FLOORS)
         search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work)
-        bound = search.run(is_least=self._is_proven(question.term))
-        self._learn(question.term, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
         return search.found
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:

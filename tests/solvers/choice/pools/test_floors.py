@@ -29,7 +29,7 @@ def test_no_choice_is_below_the_bound(kind: str, is_least: bool, asking: Asking)
         for value, pools in (min(allowed), max(allowed)):
             tops = program.least_tops(pools)
             search = FloorSearch(program, asking, Question(1, held=(held,), near=pools), value, tops, WORK)
-            bound = search.run(is_least=is_least)
+            bound = search.run()
             assert bound <= min(allowed)[0]
             for choice in search.found:
                 assert (choice.value, choice.pools) in allowed
