@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from planner import Options, PlanStatus, Preference, plan, read_problem, verify
+from planner.generate import Request, generate
 from planner.model.plan import Objective, PlanCertificate, TermValue
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.reporting.explain import explain_bound
@@ -225,7 +226,17 @@ def test_each_bound_names_its_term() -> None:
     problem = read_problem(TWO_MEMORIES.read_bytes())[0]
     text = explain_bound(problem, plan(problem, Options(prefer=Preference.SPEED)))
     assert "The access cost cannot be below 4283126: search tried every placement below it\n" in text
-    assert "The sum of peaks cannot be below 5000: search tried every placement below it, the terms before" in text
+    assert "The sum of the pools' peaks, each times its cost, cannot be below 5000" in text
+
+
+def test_a_bound_of_a_later_term_says_what_it_presumes() -> None:
+    problem = generate("pools", Request(60, 55511))
+    made = plan(problem, Options(time_limit=None, work_limit=1_000_000, workers=1, prefer=Preference.SPEED))
+    text = explain_bound(problem, made)
+    assert (
+        f"The sum of peaks cannot be below {made.objective.terms[1].value}: search tried every placement below it, the terms before"
+        in text
+    )
 
 
 def test_a_part_that_contradicts_itself_does_not_fit() -> None:

@@ -32,7 +32,7 @@ from .worth import Worth, choosing_of
 
 TRIES = 4
 """Attempts; blocks that end too high are placed first in the next one."""
-SEED, WORK_OF_SEARCH, MOST_PAIRS = 0, 2_000, 100_000
+SEED, WORK_OF_SEARCH, MOST_PAIRS = 0, 6_000, 100_000
 """After the attempts, a search of about two milliseconds looks for something lower."""
 PLACING, SEARCHING = "greedy", "search"
 """The methods named as a plan's solver."""
