@@ -234,7 +234,7 @@ def test_a_bound_of_a_later_term_says_what_it_presumes() -> None:
     made = plan(problem, Options(time_limit=None, work_limit=1_000_000, workers=1, prefer=Preference.SPEED))
     text = explain_bound(problem, made)
     assert (
-        f"The sum of peaks cannot be below {made.objective.terms[1].value}: search tried every placement below it, the terms before"
+        f"The sum of peaks cannot be below {made.objective.terms[1].value}: pools_first tried every placement below it, the terms before"
         in text
     )
 

@@ -87,6 +87,8 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
         found = back(problem, name)
     except BadInput:
         return
+    if not problem.buffers:
+        return  # then nobody prefers one pool to another, which is all that some formats say of their order
     if not lost(problem, found) and {each.id for each in found.buffers} <= {str(each.id) for each in problem.buffers}:
         assert named(found) == named(problem)
 
