@@ -101,7 +101,7 @@ class InPieces(Standing):
             most = None if self.value is None else self.value[0]
             for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, *share):
                 self._pack(0, choice)
-            if self._is_over() or not self._is_near(0):
+            if self._is_over() or not self._is_within(0):
                 break
         return self._is_settled(0)
 
@@ -139,7 +139,7 @@ class InPieces(Standing):
     def _below_given_peaks(self) -> None:
         """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
         for slack in SLACKS:
-            if self._is_over() or self.relaxed is None or self.value is None or self._is_near(0, FAR):
+            if self._is_over() or self.relaxed is None or self.value is None or self._is_within(0, FAR):
                 return
             tops = tuple(top + top * slack // 1000 for top in self.relaxed.peaks)
             question = Question(0, most=self.value[0] - 1, tops=tops, are_peaks=True)
@@ -149,7 +149,7 @@ class InPieces(Standing):
                 self._pack(0, Choice(self.program.value(0, pools, tops), tops, pools))
                 return
 
-    def _is_near(self, index: int, part: int = NEAR) -> bool:
+    def _is_within(self, index: int, part: int = NEAR) -> bool:
         """Is the term within 1/part of its bound?"""
         if self.value is None or not self.bound:
             return False
