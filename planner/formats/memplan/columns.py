@@ -40,11 +40,13 @@ MOST_TIMES = 64
 LEAST_ROOM = 1 << 16
 LONGEST_ID = 256
 HEADER = re.compile(
-    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)\{'descr': '(?P<type>[<>|][iu][1248]|[<>]U[1-9][0-9]{0,5})', "
-    rb"'fortran_order': (?:False|True), 'shape': \((?:(?P<count>[0-9]{1,15}),)?\), ?\} *\n",
+    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)\{'descr': '(?P<type>[<>|](?:[biufcmMO][0-9]{0,2}|[SUV][1-9][0-9]{0,5}))', "
+    rb"'fortran_order': (?:False|True), 'shape': \((?P<shape>[0-9, ]{0,99})\), ?\} *\n",
     re.DOTALL,
 )
-"""The header of a number or a column; numpy's own reader would need more of Python than is safe."""
+"""The header of an array; numpy's own reader would need more of Python than is safe."""
+SHAPE = re.compile(r"(?:([0-9]{1,15}),)?")
+"""The shapes that can be read: those of a number and of a column."""
 
 
 def looks_like(data: bytes) -> bool:
@@ -148,8 +150,8 @@ def _columns(data: bytes) -> dict[str, Column]:
                     text = f"the array {quoted(name)} is packed in a way that numpy does not write"
                     raise bad_input(Code.UNREADABLE, ("bytes", member.header_offset), text)
                 try:
-                    found[name] = _array(archive.read(member))
-                except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+                    found[name] = _array(archive.read(member), name)
+                except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
                     text = f"the array {quoted(name)} cannot be read: {_sentence(error)}"
                     raise bad_input(Code.UNREADABLE, ("bytes", member.header_offset), text) from None
     except (zipfile.BadZipFile, ValueError, EOFError, OSError, RuntimeError, IndexError) as error:
@@ -157,13 +159,18 @@ def _columns(data: bytes) -> dict[str, Column]:
     return found
 
 
-def _array(member: bytes) -> Column:
-    """Return one array in the form of numpy.lib.format. Raises ValueError."""
+def _array(member: bytes, name: str) -> Column:
+    """Return one array in the form of numpy.lib.format. Raises ValueError, TypeError, and BadInput for one that is no column."""
     header = HEADER.match(member)
     if header is None:
-        raise ValueError("a column of integers is wanted, or of strings for id, as numpy.savez writes them")
+        raise ValueError("it is no array of numbers or text, as numpy.savez writes them")
     dtype = np.dtype(header["type"].decode())
-    shape = (int(header["count"]),) if header["count"] else ()
+    if dtype.kind not in "iuU":
+        raise bad_input(Code.WRONG_TYPE, (name,), _wrong_type(name, dtype))
+    counts = SHAPE.fullmatch(header["shape"].decode())
+    if counts is None:
+        raise bad_input(Code.WRONG_TYPE, (name,), f"a column is wanted, and its shape is ({header['shape'].decode()})")
+    shape = (int(counts[1]),) if counts[1] else ()
     count, here = math.prod(shape), len(member) - header.end()
     if count * dtype.itemsize != here:
         raise ValueError(f"{count} entries of {dtype.itemsize} bytes are announced, but there are {here} bytes")
@@ -174,12 +181,16 @@ def _sentence(error: Exception) -> str:
     return quoted(str(error).split("\n", 1)[0])
 
 
+def _wrong_type(name: str, dtype: np.dtype[Any]) -> str:
+    wanted = {"pool": "text is", "id": "integers or text are"}.get(name, "integers are")
+    return f"{wanted} wanted, not {dtype}"
+
+
 def _check(name: str, column: Column, count: int | None, report: Report) -> None:
     """Check the array's type, length and range."""
     is_text = column.dtype.kind == "U"
     if is_text != (name in ("id", "pool")) and not (name == "id" and column.dtype.kind in "iu"):
-        wanted = "text is" if name == "pool" else "integers are"
-        report.add(Code.WRONG_TYPE, (name,), f"{wanted} wanted, not {column.dtype}")
+        report.add(Code.WRONG_TYPE, (name,), _wrong_type(name, column.dtype))
         return
     if column.shape != (() if count is None else (count,)):
         wanted = "a single entry is wanted" if count is None else f"must have {count} entries, as many as size"
