@@ -13,6 +13,7 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from . import budget
 from .peaks import Choice
 from .prices.crowds import Crowd, Priced, Relaxed, prices_of
 from .program import Heights, Program
@@ -25,10 +26,6 @@ CLOSE = 400
 """Heights are close if for each pool their costs differ by at most 1/CLOSE of it."""
 LEAST_PART = 8
 """A box is split in parts of at least 1/LEAST_PART of its heights."""
-SHARE_OF_BOX = 30
-MOST_OF_BOX = 10
-WORK_PER_ENTRY = 32
-"""One question may take a thirtieth of the work; where that is little, so much for each number in the program, but no more than a tenth."""
 
 
 class Box(NamedTuple):
@@ -54,7 +51,9 @@ class BoxSearch:
         """The choices that improved on all before them, best first."""
         self._program, self._asking, self._question, self._best = program, asking, question, best
         self._end = asking.work + work
-        self._each = min(max(work // SHARE_OF_BOX, WORK_PER_ENTRY * program.entries), work // MOST_OF_BOX)
+        self._each = min(
+            max(work // budget.PART_OF_BOXES, budget.BOX_PER_ENTRY * program.entries), work // budget.MOST_OF_BOXES
+        )
         self._prices = program.terms[0].of_peaks
         self._open = list[Box]()
         self._number = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from . import budget
 from .peaks import Choice
 from .program import Program
 from .questions.asking import Asking
@@ -17,13 +18,8 @@ FIRST_STEP = 64
 """A pool's first question is how it could be lower by such a part of the term's value."""
 LONG, SHORT, LAST = 16, 4, 2
 """Each later step is the last one divided by this. Whatever it asks, a question takes a while to begin; so where the last one took hardly more, the step is long."""
-SOON_PER_ENTRY = 5
-"""What a question takes for each entry of the program, if it takes hardly more than to begin."""
-WORK_OF_LONG_PER_ENTRY = 8
 FINEST = 4_096
 """A pool that could be lower by such a part of the term's value at most is settled."""
-SHARE_OF_FIRST = 6
-"""A pool's first question may take such a part of the work: if that is not enough, pools are not what decides the term."""
 
 
 class FloorSearch:
@@ -48,7 +44,7 @@ class FloorSearch:
         steps = dict[int, tuple[int, int]]()
         for pool in counted:
             before, step = self._asking.work, self._best // FIRST_STEP
-            if not self._raise(pool, step // prices[pool], self._work // SHARE_OF_FIRST):
+            if not self._raise(pool, step // prices[pool], self._work // budget.PART_OF_FLOORS):
                 return self._bound()
             steps[pool] = step, self._next(before)
         while steps:
@@ -57,7 +53,7 @@ class FloorSearch:
             before, step = self._asking.work, max(last // part, self._best // FINEST)
             work = (self._end - before) // (len(steps) + 1)
             if part == LONG:
-                work = min(work, WORK_OF_LONG_PER_ENTRY * self._program.entries)
+                work = min(work, budget.LONG_FLOOR_PER_ENTRY * self._program.entries)
             if not self._raise(pool, step // prices[pool], work):
                 if part != LAST:
                     steps[pool] = last, SHORT if part == LONG else LAST
@@ -67,7 +63,7 @@ class FloorSearch:
 
     def _next(self, before: int) -> int:
         """What a step is divided by after one that succeeded, with this work before it."""
-        return LONG if self._asking.work - before <= SOON_PER_ENTRY * self._program.entries else SHORT
+        return LONG if self._asking.work - before <= budget.SOON_PER_ENTRY * self._program.entries else SHORT
 
     def _bound(self) -> int:
         prices = self._program.terms[self._index].of_peaks

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.instance import Instance, Ints
+from . import budget
 from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
 from .placing.windows import STRETCHES, stretched
@@ -31,8 +32,6 @@ FEW = 20
 """After each round about so many classes more are chosen first: the neighbours of those whose cost exceeds their cost at prices by most."""
 MUCH = 500
 """A cost exceeds another by much if the difference is at least the term's value divided by this."""
-SHARE_OF_QUESTION = 4
-"""A question may take the remaining work divided by this."""
 SCALE = 64
 """Prices are counted in so many parts of a unit of cost."""
 STRETCH = 1
@@ -67,7 +66,7 @@ class FullestFirst:
         """Find heights and a choice below them, at the linear program's prices."""
         end = self._asking.work + work
         for _ in range(ROUNDS):
-            each = (end - self._asking.work) // SHARE_OF_QUESTION
+            each = (end - self._asking.work) // budget.PART_OF_FULLEST
             tops = self._find_tops(relaxed, each) if each > 0 else None
             if tops is None:
                 return

@@ -13,6 +13,8 @@ from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.outcome import Outcome
+from . import budget
+from .budget import Share
 from .cutting import Pieces, prices_of_rows
 from .dearest_first import choose_dearest_first, settled_in
 from .fullest import FullestFirst
@@ -23,30 +25,10 @@ from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.relaxation import MOST_ENTRIES
 from .program import Program
 from .questions.question import Answer, Question
-from .standing import GAIN_OF_CROWDS, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .standing import Standing
 
-LARGE = 4_000
-LARGE_WITH_PEAKS = 600
-"""Programs with more classes than this take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
-SHARE_WHERE_NEAR = 1, 2
-NEAR = 200
-"""If the program's answer is within 1/NEAR of its bound, more work on it is worthwhile."""
-SHARE_OF_HEIGHTS = 2, 5
-SHARE_OF_LOWERING = 1, 3
-LEAST_WORK_PER_ENTRY = 16
-"""With less work per number in the program, the relaxation of a large program gives nothing."""
-LEAST_BOXES = 1
-"""With work for at least one, heights are looked at range by range."""
-FAR = 50
-"""Where windows end 1/FAR above the bound, all are chosen again below given peaks."""
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
-SHARE_OF_DEAREST_FIRST = 1, 6
-SHARE_OF_PRICES = 1, 8
-SHARE_OF_PIECES = 2, 3
-SHARE_OF_HIGHEST = 1, 8
-SHARE_BELOW_HEIGHTS = 1, 3
-"""Where earlier terms hold the peaks: for how high each pool can be, and for the bound of what then fits. The rest is the windows'."""
 
 
 class InPieces(Standing):
@@ -67,7 +49,7 @@ class InPieces(Standing):
             self._pack_lower()
             for index in range(len(program.terms)):
                 self._bound_below_heights(index)
-                self._improve(index, self._some(1, 1))
+                self._improve(index, self._some(budget.WHOLE))
         return self.outcome()
 
     def _pack_lower(self) -> None:
@@ -87,19 +69,19 @@ class InPieces(Standing):
         if self._is_settled(index):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
-        ends = search.highest(self._some(*SHARE_OF_HIGHEST))
+        ends = search.highest(self._some(budget.HIGHEST))
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
         lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
         lower = settled_in(lower, only_homes(lower))
-        bound = Pieces(lower, self.asking, (0.0,) * len(lower.rows)).bound(self._some(*SHARE_BELOW_HEIGHTS))
+        bound = Pieces(lower, self.asking, (0.0,) * len(lower.rows)).bound(self._some(budget.BELOW_HEIGHTS))
         if bound is not None:
             self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
-        for share in (SHARE_AT_FIRST, SHARE_WHERE_NEAR) if self.instance.blocks <= LARGE else ():
+        for share in (budget.AT_FIRST, budget.WHERE_NEAR) if self.instance.blocks <= budget.LARGE else ():
             most = None if self.value is None else self.value[0]
-            for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, *share):
+            for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, share):
                 self._pack(0, choice)
             if self._is_over() or not self._is_within(0):
                 break
@@ -108,21 +90,21 @@ class InPieces(Standing):
     def _by_prices(self) -> None:
         """Start with each block where it is cheapest at prices on room, improve that window by window, and bound the first term."""
         market = Market(self.instance)
-        limits = replace(self.task.limits, work=self._share(*SHARE_OF_PRICES))
+        limits = replace(self.task.limits, work=self._share(budget.PRICES))
         prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
         found, packing = settled(self.instance, market.costs_at(prices))
         self.packing.work += work + packing
         self._take(found)
-        self._improve(0, self._some(*SHARE_OF_WINDOWS))
+        self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
             pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
-            bound = pieces.bound(self._some(*SHARE_OF_PIECES))
+            bound = pieces.bound(self._some(budget.PIECES))
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
-        self.relaxed = relaxed = self._relax(0, None, *SHARE_OF_HEIGHTS) if self._can_relax(*SHARE_OF_HEIGHTS) else None
+        self.relaxed = relaxed = self._relax(0, None, budget.HEIGHTS) if self._can_relax(budget.HEIGHTS) else None
         if relaxed is None:
             return False
         priced = Priced(self.program, prices_of(relaxed.of_rows, relaxed.of_crowds))
@@ -131,34 +113,36 @@ class InPieces(Standing):
         self._take(found)
         if found is not None and not self._is_over():
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
-            tops = windows.lower(0, relaxed.peaks, self._some(*SHARE_OF_LOWERING))
+            tops = windows.lower(0, relaxed.peaks, self._some(budget.LOWERING_IN_PIECES))
             self._take(windows.placement)
-            self._go_on(windows, 0, tops, self._some(*SHARE_OF_WINDOWS))
+            self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
         return found is not None
 
     def _below_given_peaks(self) -> None:
         """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
         for slack in SLACKS:
-            if self._is_over() or self.relaxed is None or self.value is None or self._is_within(0, FAR):
+            if self._is_over() or self.relaxed is None or self.value is None or self._is_within(0, budget.FAR):
                 return
             tops = tuple(top + top * slack // 1000 for top in self.relaxed.peaks)
             question = Question(0, most=self.value[0] - 1, tops=tops, are_peaks=True)
-            pools = choose_dearest_first(self.asking, self.program, question, self._some(*SHARE_OF_DEAREST_FIRST))
+            pools = choose_dearest_first(
+                self.asking, self.program, question, self._some(budget.DEAREST_FIRST_IN_PIECES)
+            )
             if pools is not None:
                 tops = self.program.least_tops(pools)
                 self._pack(0, Choice(self.program.value(0, pools, tops), tops, pools))
                 return
 
-    def _is_within(self, index: int, part: int = NEAR) -> bool:
+    def _is_within(self, index: int, part: int = budget.NEAR) -> bool:
         """Is the term within 1/part of its bound?"""
         if self.value is None or not self.bound:
             return False
         return self.value[index] <= self.bound[index] + self.bound[index] // part
 
-    def _can_relax(self, part: int, of: int) -> bool:
+    def _can_relax(self, share: Share) -> bool:
         """Is this share of the work enough for the relaxation to give anything?"""
-        work = self._share(part, of)
-        return work is None or work >= LEAST_WORK_PER_ENTRY * self.program.entries
+        work = self._share(share)
+        return work is None or work >= budget.LEAST_OF_HEIGHTS_PER_ENTRY * self.program.entries
 
     def _relax_further(self) -> None:
         """Spend the work that is left on the bound."""
@@ -166,15 +150,15 @@ class InPieces(Standing):
             return
         is_worth_it = (
             self.relaxed is not None
-            and self.relaxed.gain >= GAIN_OF_CROWDS
+            and self.relaxed.gain >= budget.GAIN_OF_CROWDS
             and self.program.entries <= MOST_ENTRIES
-            and self._can_look_at_boxes(self.relaxed, LEAST_BOXES)
+            and self._can_look_at_boxes(self.relaxed, budget.LEAST_BOXES_IN_PIECES)
         )
         if self.value is not None and is_worth_it:
-            for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(1, 1)):
+            for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(budget.WHOLE)):
                 self._pack(0, choice)
-        elif self._can_relax(1, 1):
-            self._relax(0, None, 1, 1)
+        elif self._can_relax(budget.WHOLE):
+            self._relax(0, None, budget.WHOLE)
 
 
 def only_homes(program: Program) -> dict[int, int]:
@@ -190,7 +174,7 @@ def only_homes(program: Program) -> dict[int, int]:
 
 
 def is_large(instance: Instance, program: Program) -> bool:
-    return instance.blocks > (LARGE_WITH_PEAKS if weighs_peaks(program) else LARGE)
+    return instance.blocks > (budget.LARGE_WITH_PEAKS if weighs_peaks(program) else budget.LARGE)
 
 
 def weighs_peaks(program: Program) -> bool:

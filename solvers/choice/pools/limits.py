@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from . import budget
 from .peaks import Choice
 from .program import Program
 from .questions.asking import Asking
@@ -15,8 +16,6 @@ from .questions.question import Question
 
 FIRST_STEP = 512
 """The second limit is lower than the best known value by 1/FIRST_STEP of it; each later step is twice as large, or half of the open gap."""
-SHARE_OF_FIRST, SHARE_OF_QUESTION = 3, 2
-"""The first question may take a third of the work, later ones half of what is left of it."""
 LOWER = 5, 8
 """If that was not enough, although better choices were found, the rest goes to one limit, this far from the proven bound to the best known value."""
 
@@ -49,7 +48,9 @@ class LimitSearch:
         """Search until the term is proven or the work is used up; return a lower bound. `is_least`: the earlier terms are proven to be at their least."""
         step, limit = self._best // FIRST_STEP + 1, self._best - 1
         while bound < self._best and not self._asking.is_over(self._end):
-            is_better, is_impossible = self._ask(limit, is_least, SHARE_OF_QUESTION if self.found else SHARE_OF_FIRST)
+            is_better, is_impossible = self._ask(
+                limit, is_least, budget.PART_OF_LATER_LIMITS if self.found else budget.PART_OF_LIMITS
+            )
             if is_better:
                 limit = min(max((bound + self._best) // 2, self._best - step), self._best - 1)
                 step *= 2

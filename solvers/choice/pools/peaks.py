@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from . import budget
 from .program import Pools, Program
 from .questions.asking import Asking
 from .questions.question import Question
@@ -24,8 +25,6 @@ SLACKS = (0, 2, 5, 10, 20, 40, 80, 160)
 """Peaks below which nothing fits are raised by these thousandths, in turn."""
 STEPS = (20, 10, 5, 3)
 """A peak is changed by these thousandths, in turn."""
-SHARE_OF_QUESTION = 8
-"""One question may take an eighth of the work."""
 KEPT = 6
 
 
@@ -45,7 +44,7 @@ class PeakSearch:
         """The best choices, best first."""
         self._program, self._asking, self._question, self._best = program, asking, question, best
         self._end = asking.work + work
-        self._each = work // SHARE_OF_QUESTION
+        self._each = work // budget.PART_OF_PEAKS
         terms = program.terms[: question.term + 1]
         self._counted = [p for p in range(len(program.rooms)) if any(term.of_peaks[p] for term in terms)]
         self._price = [max(term.of_peaks[p] for term in terms) for p in range(len(program.rooms))]

@@ -18,10 +18,11 @@ from ...model.libraries import ORTOOLS, Library
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Solver, Task
+from . import budget
 from .dearest_first import choose_dearest_first
 from .floors import FloorSearch
 from .fullest import FullestFirst
-from .in_pieces import LARGE, InPieces, is_large
+from .in_pieces import InPieces, is_large
 from .limits import LimitSearch, can_limit
 from .peaks import Choice, PeakSearch, is_held_by_peaks
 from .placing.packing import Packing, ending_at
@@ -29,65 +30,10 @@ from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program import Program, pools_of_classes, program_of
 from .questions.question import Answer, Question
-from .standing import GAIN_OF_CROWDS, NAME, SHARE_AT_FIRST, SHARE_OF_WINDOWS, Standing
+from .standing import NAME, Standing
 
-SHARE_OF_FULLEST = 3, 5
-SHARE_OF_ANOTHER = 1, 4
-SHARE_BESIDE_FULLEST = 1, 3
-"""Where earlier terms hold the peaks, and heights come from the fullest sections: for a choice, for another that can be packed, and for windows."""
 STRETCHES = (1, 4, 15, 30, 60, 120)
 """By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
-MOST_BLOCKS = 40_000
-"""With more, even one sweep takes too long."""
-SECONDS_PER_BLOCK = 2e-4
-"""The most time for each block that building a program takes; with less time left it is not built."""
-SHARE = 2, 3
-"""Of what is left a question may take so much: packing, and later questions, need some of it, too."""
-SHARE_WITHOUT_PEAKS = 1, 3
-"""At first: what is found with more mostly cannot be packed any more, and windows come further."""
-SHARE_OF_DEAREST_FIRST = 1, 4
-"""Where the program as a whole is too hard."""
-SHARE_OF_MENDING = 2, 3
-"""Where a choice could not be packed, windows of time begin from what was found instead."""
-SHARE_WHEN_NEAR = 1, 16
-"""Of windows, where little of a term is open: the next one needs the work."""
-SHARE_OF_LOWERING = 3, 4
-"""Where only peaks count, windows first make pools lower."""
-NEAR = 200
-"""Windows that came within such a part of the choice go on; where they did not, another choice is looked for."""
-SHARE_OF_BOUND = 1, 4
-LEAST_WORK_PER_ENTRY = 200
-"""Of the linear program of a later term, where so much is left for each number in it."""
-SHARE_BESIDE_PEAKS = 1, 4
-"""Where peaks are weighed, which is far harder, they are then searched for."""
-ROUNDS_AT_FIRST = 2
-"""Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
-SHARE_OF_CROWDS = 2, 5
-SHARE_OF_COVERS = 1, 6
-"""Where heights are free: crowds are found soon there, and hard questions are answered far sooner with them."""
-WORK_OF_EASY_PER_ENTRY = 16
-"""Enough for a question that needs none."""
-SHARE_BEFORE_LIMITS = 3, 5
-"""For the question as it is asked, which mostly settles a later term; only then is it lowered below limits."""
-SHARE_BEFORE_FLOORS = 1, 2
-"""The same where the term before was settled with covers only: pool by pool far more is then proven."""
-SHARE_OF_LIMITS = 3, 4
-HARDER = 4
-WORK_TO_BEGIN_PER_ENTRY = 8
-"""A question that weighs peaks takes several times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
-SHARE_OF_FLOORS = 9, 10
-"""Where a later term is bounded pool by pool."""
-MUCH_WORK_PER_ENTRY = 100
-"""With so much for each number in the program, the question as it is asked does without a limit on the value."""
-SHARE_OF_EASY = 1, 24
-"""Where earlier terms hold the peaks: what is easy is done first."""
-SHARE_OF_BOXES = 4, 5
-SHARE_BEFORE_BOXES = 1, 6
-"""Of what is left that search gets so much where boxes come after it."""
-LEAST_BOXES = 4
-"""Boxes come after it where the relaxation could be solved so many times."""
-OPEN = 100
-"""Boxes also come where the best choice exceeds the bound by more than 1/OPEN of it."""
 
 
 class PoolsFirst(Solver):
@@ -100,7 +46,7 @@ class PoolsFirst(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits; nothing where there is no choice of pools."""
         is_late = _is_late(instance, task)
-        if not instance.has_choice or instance.blocks > MOST_BLOCKS or is_late:
+        if not instance.has_choice or instance.blocks > budget.MOST_BLOCKS or is_late:
             value = None if task.start is None else evaluate(instance, task.start)
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
@@ -116,9 +62,9 @@ class PoolsFirst(Solver):
 def _is_late(instance: Instance, task: Task) -> bool:
     """Is there less time left than it takes to write down the program of a large instance?"""
     deadline = task.limits.deadline
-    if deadline is None or instance.blocks <= LARGE:
+    if deadline is None or instance.blocks <= budget.LARGE:
         return False
-    return deadline - time.monotonic() < SECONDS_PER_BLOCK * instance.blocks
+    return deadline - time.monotonic() < budget.SECONDS_PER_BLOCK * instance.blocks
 
 
 class _Whole(Standing):
@@ -158,12 +104,12 @@ class _Whole(Standing):
                 excess = choices[0].value if self.value is None else self.value[index] - choices[0].value
                 if excess <= 0 and not is_known:
                     continue  # and ask for what is better still
-                if excess * NEAR <= choices[0].value:
+                if excess * budget.NEAR <= choices[0].value:
                     break
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
         if not self._is_finished(index):
-            self._improve(index, self._some(*(SHARE_WHEN_NEAR if self._is_near(index) else SHARE_OF_WINDOWS)))
+            self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
 
     def _has_floors(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)
@@ -182,9 +128,9 @@ class _Whole(Standing):
             return
         if index and any(self.program.terms[index].of_peaks):
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
-            windows.lower(index, choice.tops, self._some(*SHARE_OF_LOWERING))
+            windows.lower(index, choice.tops, self._some(budget.LOWERING))
             self._take(windows.placement)
-        self._improve(index, self._some(*SHARE_OF_MENDING))
+        self._improve(index, self._some(budget.MENDING))
 
     def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
         """The program's best choices of pools, best first, as far as they are better than what is known."""
@@ -193,31 +139,36 @@ class _Whole(Standing):
         if not self._weighs_peaks(index):
             return self._with_covers(question, is_exact)
         if can_limit(self.program, index):
-            searched = self.asked.get(index - 1, 0) - WORK_TO_BEGIN_PER_ENTRY * self.program.entries
-            if self._some(*SHARE_BEFORE_LIMITS) < HARDER * searched:
-                found, self.is_known = [], False
-            else:
-                part, of = SHARE_BEFORE_FLOORS if self.relaxed.get(index - 1) else SHARE_BEFORE_LIMITS
-                found = self._better(question, self._ask(self._with_worse(question), is_exact, part, of))
-            if is_exact and not self.is_known:
-                found = [*self._above_floors(question, found), *found]
-            is_done = self.is_known or self._is_settled(index)
-            return found if is_done else self._below_limits(question, found, is_exact)
+            return self._with_choice_held(question, is_exact)
         if is_held_by_peaks(self.program, index):
             return self._with_peaks_held(question, is_exact)
-        found = self._ask(question, is_exact, *SHARE_AT_FIRST)
+        found = self._ask(question, is_exact, budget.AT_FIRST)
         if not self.is_known:
             relaxed = self._relaxed(index)
-            has_crowds = relaxed is not None and relaxed.gain >= GAIN_OF_CROWDS
+            has_crowds = relaxed is not None and relaxed.gain >= budget.GAIN_OF_CROWDS
             if not has_crowds:
-                found = [*self._ask(question, is_exact, *SHARE_BESIDE_PEAKS), *found]
+                found = [*self._ask(question, is_exact, budget.BESIDE_PEAKS), *found]
             needs_boxes = is_exact and not index and (has_crowds or self._is_wide(found))
-            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed, LEAST_BOXES)
+            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES)
             if not self.is_known:
-                share = self._some(*(SHARE_BEFORE_BOXES if has_boxes else SHARE))
-                found = self._with_given_peaks(question, found, share)
+                share = budget.BEFORE_BOXES if has_boxes else budget.QUESTION
+                found = self._with_given_peaks(question, found, self._some(share))
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
+
+    def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
+        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked, then pool by pool, then below limits."""
+        index = question.term
+        searched = self.asked.get(index - 1, 0) - budget.TO_BEGIN_PER_ENTRY * self.program.entries
+        if self._some(budget.BEFORE_LIMITS) < budget.HARDER * searched:
+            found, self.is_known = list[Choice](), False
+        else:
+            share = budget.BEFORE_FLOORS if self.relaxed.get(index - 1) else budget.BEFORE_LIMITS
+            found = self._better(question, self._ask(self._with_worse(question), is_exact, share))
+        if is_exact and not self.is_known:
+            found = [*self._above_floors(question, found), *found]
+        is_done = self.is_known or self._is_settled(index)
+        return found if is_done else self._below_limits(question, found, is_exact)
 
     def _with_covers(self, question: Question, is_exact: bool) -> list[Choice]:
         """A better choice where heights are free. What is hard is asked again once covers are known: then it is answered far sooner."""
@@ -226,27 +177,27 @@ class _Whole(Standing):
         found = list[Choice]()
         if is_exact and index not in self.relaxed:
             found = self._better(
-                question, self._ask(asked, is_exact, 1, 1, WORK_OF_EASY_PER_ENTRY * self.program.entries)
+                question, self._ask(asked, is_exact, budget.WHOLE, budget.EASY_PER_ENTRY * self.program.entries)
             )
             if self.is_known or self._is_over():
                 return found
             self.asked[index] = 0  # it says nothing of how hard the question is with covers
-            self.relaxed[index] = self._relax(index, None, *SHARE_OF_COVERS)
-        share = SHARE
+            self.relaxed[index] = self._relax(index, None, budget.COVERS)
+        share = budget.QUESTION
         if question.near is None:
-            share = SHARE_WITHOUT_PEAKS
+            share = budget.WITHOUT_START
             found = self._dearest_first(question, found)
             if found and is_exact and self._pack_near(question, found[0]):
                 question, found = self._question(index, question.stretch, is_exact), []
                 asked = replace(question, least=None, most=None)
             elif found:
                 asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
-        further = self._better(question, self._ask(asked, is_exact, *share))
+        further = self._better(question, self._ask(asked, is_exact, share))
         return sorted([*further, *found], key=lambda choice: choice.value)
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
         """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
-        pools = choose_dearest_first(self.asking, self.program, question, self._some(*SHARE_OF_DEAREST_FIRST))
+        pools = choose_dearest_first(self.asking, self.program, question, self._some(budget.DEAREST_FIRST))
         if pools is None:
             return found
         tops = self.program.least_tops(pools)
@@ -269,19 +220,19 @@ class _Whole(Standing):
 
     def _with_worse(self, question: Question) -> Question:
         """The question without a limit on the value where there is much work: CP-SAT then often proves more."""
-        is_much = self._some(*SHARE_BEFORE_LIMITS) >= MUCH_WORK_PER_ENTRY * self.program.entries
+        is_much = self._some(budget.BEFORE_LIMITS) >= budget.MUCH_PER_ENTRY * self.program.entries
         return replace(question, most=None) if is_much and question.near is not None else question
 
     def _is_wide(self, found: list[Choice]) -> bool:
         """Is the first term's best choice still far above its bound?"""
-        return bool(found and self.bound) and (found[0].value - self.bound[0]) * OPEN > self.bound[0]
+        return bool(found and self.bound) and (found[0].value - self.bound[0]) * budget.OPEN > self.bound[0]
 
     def _relaxed(self, index: int) -> Relaxed | None:
         """The linear program, solved once for each term; where crowds gain much, with more work, for the bound."""
         if index not in self.relaxed:
-            self.relaxed[index] = found = self._relax(index, ROUNDS_AT_FIRST, *SHARE_OF_CROWDS)
-            if found is not None and found.gain >= GAIN_OF_CROWDS and not index:
-                further = self._relax(index, None, *SHARE_OF_CROWDS)
+            self.relaxed[index] = found = self._relax(index, budget.ROUNDS_AT_FIRST, budget.CROWDS)
+            if found is not None and found.gain >= budget.GAIN_OF_CROWDS and not index:
+                further = self._relax(index, None, budget.CROWDS)
                 if further is not None:
                     self.relaxed[index] = replace(further, gain=found.gain)
         return self.relaxed[index]
@@ -291,7 +242,7 @@ class _Whole(Standing):
         best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
         if best is None or self._is_over():
             return found
-        return [*self._look_at_boxes(best, self._relaxed(0), self._some(*SHARE_OF_BOXES)), *found]
+        return [*self._look_at_boxes(best, self._relaxed(0), self._some(budget.BOXES)), *found]
 
     def _above_floors(self, question: Question, found: list[Choice]) -> list[Choice]:
         """Better choices still for a later term, where they turn up while it is bounded pool by pool; that is done once for the same earlier terms."""
@@ -301,7 +252,7 @@ class _Whole(Standing):
         near = found[0].pools if found else question.near
         tops = self.program.least_tops(near)
         best = min(question.most, self.program.value(question.term, near, tops))
-        work = self._some(*SHARE_OF_FLOORS)
+        work = self._some(budget.FLOORS)
         search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work)
         self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
         return search.found
@@ -311,10 +262,10 @@ class _Whole(Standing):
         assert question.most is not None
         index = question.term
         best = min([question.most, *(choice.value for choice in found)])
-        left = self._some(1, 1)
-        if is_exact and index not in self.relaxed and left >= LEAST_WORK_PER_ENTRY * self.program.entries:
-            self.relaxed[index] = self._relax(index, 1, *SHARE_OF_BOUND)
-        search = LimitSearch(self.program, self.asking, question, best, self._some(*SHARE_OF_LIMITS))
+        left = self._some(budget.WHOLE)
+        if is_exact and index not in self.relaxed and left >= budget.LEAST_OF_BOUND_PER_ENTRY * self.program.entries:
+            self.relaxed[index] = self._relax(index, 1, budget.BOUND_OF_LATER)
+        search = LimitSearch(self.program, self.asking, question, best, self._some(budget.LIMITS))
         known = (self._known(index) or 0) if is_exact else 0
         proven = search.run(known, is_least=is_exact and self._is_proven(index))
         found = [*search.found, *found]
@@ -322,27 +273,27 @@ class _Whole(Standing):
             self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
         elif is_exact and not search.found and not self._is_over():
             most = found[0].value if found else question.most
-            found = [*self._ask(replace(question, most=most), is_exact, *SHARE_OF_LIMITS), *found]
+            found = [*self._ask(replace(question, most=most), is_exact, budget.LIMITS), *found]
         return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         if is_exact:
-            found = self._ask(question, is_exact, *SHARE_OF_EASY)
+            found = self._ask(question, is_exact, budget.EASY_WITH_PEAKS_HELD)
             if self.is_known:
                 return found
             self._from_fullest(question)
             question = self._question(question.term, question.stretch, is_exact)
-        return self._ask(question, is_exact, *SHARE)
+        return self._ask(question, is_exact, budget.QUESTION)
 
     def _from_fullest(self, question: Question) -> None:
         """Go over windows from a choice that begins at the fullest sections, if one is found that can be packed."""
         index = question.term
-        relaxed = self._relax(index, 1, *SHARE_OF_BOUND)
+        relaxed = self._relax(index, 1, budget.BOUND_OF_LATER)
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         if relaxed is None:
             return
-        search.run(relaxed, self._some(*SHARE_OF_FULLEST))
+        search.run(relaxed, self._some(budget.FULLEST))
         self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
         while search.best is not None and not self._is_over():
             below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
@@ -352,9 +303,9 @@ class _Whole(Standing):
             if start is not None:
                 self._take(start)
                 windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
-                self._go_on(windows, index, search.best.tops, self._some(*SHARE_BESIDE_FULLEST))
+                self._go_on(windows, index, search.best.tops, self._some(budget.BESIDE_FULLEST))
                 return
-            if not search.again(missed, self._some(*SHARE_OF_ANOTHER)):
+            if not search.again(missed, self._some(budget.ANOTHER)):
                 return
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:

@@ -14,7 +14,9 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
+from . import budget
 from .boxes import BoxSearch
+from .budget import Share
 from .peaks import Choice
 from .placing.clashes import Clashes
 from .placing.packing import Packing
@@ -27,29 +29,6 @@ from .questions.asking import Asking
 from .questions.question import Answer, Question
 
 NAME = "pools_first"
-WORK_OF_PROGRAM_PER_ENTRY = 3
-"""The work of writing the program, for each number in it."""
-WORK_OF_PACKING = 300_000
-WORK_OF_PACKING_A_BLOCK = 300
-SHARE_BEFORE_MENDING = 1, 3
-"""Of that, where windows come near to what cannot be packed: packing takes less."""
-SHARE_OF_PACKING_AS_CHOSEN = 1, 64
-SHARE_OF_CLASHES = 1, 3
-"""Where a choice could not be packed, for one nearby that can."""
-SHARE_AT_FIRST = 1, 16
-"""Before that, all that is easy is done."""
-MOST_WORK = 4_000_000
-"""Where there is no limit."""
-SHARE_OF_WINDOWS = 3, 5
-"""Of a large instance's work. The rest is the bound's, and then the windows' again."""
-GAIN_OF_CROWDS = 0.01
-"""Where crowds raise the bound by less, boxes bring little, and the program that weighs peaks is worth asking for longer."""
-CLOSE = 10_000
-"""Where the best choice exceeds the bound by no more than 1/CLOSE of it, no better one is looked for in another way."""
-NEARLY = 1_000
-"""Where it exceeds the bound by no more than 1/NEARLY of it, and the next term is bounded pool by pool, that needs the work."""
-KEPT_FOR_FLOORS = 3
-"""Where the placement is close, too, such a part of the work is kept for the next term."""
 
 
 class Standing:
@@ -59,7 +38,7 @@ class Standing:
         self.instance, self.program, self.task, self.control = instance, program, task, control
         self.asking = Asking(task.limits, task.seed, control)
         self.packing = Packing(instance, task, control)
-        self.packing.work += WORK_OF_PROGRAM_PER_ENTRY * program.entries
+        self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
         self.best: Placement | None = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
         self.bound: Value = task.bound
@@ -83,15 +62,15 @@ class Standing:
     def _left(self) -> int | None:
         return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
 
-    def _share(self, part: int, of: int) -> int | None:
+    def _share(self, share: Share) -> int | None:
         """A part of what is left; never 0, so that it is not taken for no limit."""
         left = self._left()
-        return None if left is None else max(left * part // of, 1)
+        return None if left is None else max(left * share.part // share.of, 1)
 
-    def _some(self, part: int, of: int) -> int:
+    def _some(self, share: Share) -> int:
         """The same; where there is no limit, so much that it ends."""
-        share = self._share(part, of)
-        return MOST_WORK if share is None else share
+        work = self._share(share)
+        return budget.WITHOUT_LIMIT if work is None else work
 
     def _is_over(self) -> bool:
         if self.value is not None and (self.value <= self.task.enough or self.task.goal is Goal.FIT):
@@ -109,19 +88,21 @@ class Standing:
         left = self._left()
         if self.value is None or left is None or not self._has_floors(index + 1):
             return False
-        return self._is_close(index, self.value[index]) and left * KEPT_FOR_FLOORS <= (self.task.limits.work or 0)
+        return self._is_close(index, self.value[index]) and left * budget.KEPT_FOR_FLOORS <= (
+            self.task.limits.work or 0
+        )
 
     def _is_close(self, index: int, value: int) -> bool:
         """Is such a value of the term hardly above what is proven of it?"""
         known = self._known(index)
-        return known is not None and (value - known) * CLOSE <= known
+        return known is not None and (value - known) * budget.CLOSE <= known
 
     def _is_near(self, index: int) -> bool:
         """Is little open of this term, and the next one bounded pool by pool?"""
         known = self._known(index)
         if known is None or self.value is None or not self._has_floors(index + 1):
             return False
-        return (self.value[index] - known) * NEARLY <= known
+        return (self.value[index] - known) * budget.NEARLY <= known
 
     def _has_floors(self, index: int) -> bool:
         """Is this a term that is bounded pool by pool?"""
@@ -150,10 +131,10 @@ class Standing:
         """Those that are better than what is known."""
         return [choice for choice in found if question.most is None or choice.value < question.most]
 
-    def _ask(self, question: Question, is_exact: bool, part: int, of: int, most: int | None = None) -> list[Choice]:
+    def _ask(self, question: Question, is_exact: bool, share: Share, most: int | None = None) -> list[Choice]:
         """The program's answer within that part of the work, and this much, if it is better than what is known."""
         before = self.asking.work
-        work = min((each for each in (self._share(part, of), most) if each is not None), default=None)
+        work = min((each for each in (self._share(share), most) if each is not None), default=None)
         answer = self.asking.ask(self.program, question, work)
         self.asked[question.term] = self.asked.get(question.term, 0) + self.asking.work - before
         self.is_known = answer.stopped is None
@@ -167,10 +148,10 @@ class Standing:
             return []
         return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
 
-    def _relax(self, index: int, rounds: int | None, part: int, of: int) -> Relaxed | None:
+    def _relax(self, index: int, rounds: int | None, share: Share) -> Relaxed | None:
         """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
         held = () if self.value is None else self.value[:index]
-        found = self.asking.relax(self.program, held, self._some(part, of), rounds)
+        found = self.asking.relax(self.program, held, self._some(share), rounds)
         if found is None:
             return found
         if index or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM):
@@ -237,8 +218,8 @@ class Standing:
 
     def _work_of_packing(self, index: int) -> int:
         """The work limit of packing one pool, for this term."""
-        part, of = SHARE_BEFORE_MENDING if self._goes_by_windows(index) else (1, 1)
-        work, left = (WORK_OF_PACKING + WORK_OF_PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
+        part, of = budget.PACKING_BEFORE_MENDING if self._goes_by_windows(index) else budget.WHOLE
+        work, left = (budget.PACKING + budget.PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)
 
     def _pack(self, index: int, choice: Choice) -> list[int]:
@@ -278,15 +259,15 @@ class Standing:
         index = question.term
         if any(any(term.of_peaks) or term.is_largest for term in self.program.terms[: index + 1]):
             return False
-        of_pool, work = self._work_of_packing(index), self._some(*SHARE_OF_CLASHES)
+        of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
         value = self._take(self.clashes.placement(question, choice.pools, of_pool, work))
-        return bool(value) and (value[index] - choice.value) * CLOSE <= choice.value
+        return bool(value) and (value[index] - choice.value) * budget.CLOSE <= choice.value
 
     def _pack_as_chosen(self, index: int) -> None:
         """Pack each pool as low as a later term that counts its peak would have it."""
         if index and self.best is not None and self._has_floors(index):
             counted = [p for p, price in enumerate(self.program.terms[index].of_peaks) if price]
-            self._take(self.packing.lowered(self.best, counted, self._some(*SHARE_OF_PACKING_AS_CHOSEN)))
+            self._take(self.packing.lowered(self.best, counted, self._some(budget.AS_CHOSEN)))
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -13,20 +13,15 @@ import numpy as np
 
 from ....model.instance import Ints, Placement
 from ....model.solver import Goal
+from .. import budget
 from ..dearest_first import settled_in
 from ..program import Pools, Program, classes_in_time
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
 from .packing import Packing
 
-WORK_OF_PROOF = 30_000
-"""A proof that some blocks have no room may take so much."""
-WORK_OF_ASKING = 3_000
-"""Besides, each takes so much before it begins."""
 NEIGHBOURS = 10
 """So many classes before the first of a clash, and after the last, are chosen again with it."""
-WORK_PER_CLASS = 3_000
-"""The work limit of such a question."""
 
 
 class Clashes:
@@ -76,7 +71,7 @@ class Clashes:
         part = settled_in(self._program, {group: p for group, p in enumerate(pools) if group not in chosen})
         asked = replace(question, least=None, most=None, near=None, enough=None, clashes=self.found)
         left = end - self._work
-        return self._asking.ask(part, asked, min(left, WORK_PER_CLASS * len(chosen))).pools if left > 0 else None
+        return self._asking.ask(part, asked, min(left, budget.CLASH_A_CLASS * len(chosen))).pools if left > 0 else None
 
 
 def clash_among(packing: Packing, pool: int, blocks: Ints, work: int) -> Ints | None:
@@ -84,8 +79,8 @@ def clash_among(packing: Packing, pool: int, blocks: Ints, work: int) -> Ints | 
     end = packing.work + work
 
     def has_no_room(some: Ints) -> bool:
-        packing.work += WORK_OF_ASKING
-        left = min(WORK_OF_PROOF, end - packing.work)
+        packing.work += budget.ATTEMPT_AT_PROOF
+        left = min(budget.PROOF_OF_CLASH, end - packing.work)
         return left > 0 and packing.outcome(pool, np.sort(some), Goal.FIT, left).infeasible
 
     if not has_no_room(blocks):

@@ -13,16 +13,12 @@ from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.roster import PACKERS
 from ....portfolio.separate_pools import solve_separate_pools
-
-WORK_OF_PIECE = 30_000
-WORK_OF_PIECE_PER_BLOCK = 300
-BLOCKS_PER_WORK = 100
-"""Work for finding the blocks' neighbours."""
+from .. import budget
 
 
 def work_of_piece(blocks: int) -> int:
     """The work that packing this many blocks beside others may take."""
-    return WORK_OF_PIECE + WORK_OF_PIECE_PER_BLOCK * blocks
+    return budget.PACKING_BESIDE + budget.PACKING_BESIDE_A_BLOCK * blocks
 
 
 def ending_at(instance: Instance, tops: Sequence[int | None]) -> Instance:
@@ -114,7 +110,7 @@ class Packing:
         )
         task = Task(replace(self._task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self._task.seed)
         outcome = solve_separate_pools(piece, task, self._control, PACKERS, by_name=False)
-        self.work += outcome.work + instance.blocks // BLOCKS_PER_WORK
+        self.work += outcome.work + instance.blocks // budget.BLOCKS_PER_UNIT
         if outcome.placement is None:
             return None
         return blocks[~fixed], outcome.placement.offset[~fixed]

@@ -14,6 +14,7 @@ import numpy as np
 from ....model.errors import StopReason
 from ....model.instance import Instance, Ints, Placement
 from ....model.objective import peaks
+from .. import budget
 from ..program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
 from ..questions.asking import Asking
 from ..questions.question import Question
@@ -27,14 +28,6 @@ STRETCHES = (4, 15, 40, 100, 200)
 """By how many thousandths the rows of a pool are longer, in turn, after what was chosen could not be packed into it."""
 NEIGHBOURS = (0, 40, 80)
 """Where pools are too high, so many more on each side are chosen anew, in turn, as long as they stay too high."""
-WORK_PER_CLASS = 400
-"""The work limit of a question: more rarely helps."""
-OPEN = 100
-"""It may take more where a larger part than this of the whole term is open in one window:"""
-MOST_TIMES = 8
-"""so many times as much."""
-WORK_PER_ENTRY = 1
-"""The work of building a window's program, for each number in it."""
 
 
 class Windows:
@@ -199,7 +192,7 @@ class Windows:
                 are_peaks=True,
                 near=near if not any(stretch) else None,
             )
-            pools = self._answer(part, question, min(end - self.work, WORK_PER_CLASS * len(members)), end)
+            pools = self._answer(part, question, min(end - self.work, budget.WINDOW_A_CLASS * len(members)), end)
             if pools is None:
                 return False
             chosen = dict(zip(members, pools, strict=True))
@@ -215,12 +208,14 @@ class Windows:
         assert question.most is not None
         pools, most, bound = question.near, question.most + 1, 0
         is_better, times = False, 1
-        while times <= MOST_TIMES and (work <= end - self.work or times == 1):
+        while times <= budget.MOST_TIMES and (work <= end - self.work or times == 1):
             answer = self._asking.ask(part, replace(question, most=most - 1, near=pools), work)
             if answer.pools is not None and answer.value is not None:
                 pools, most, is_better = answer.pools, answer.value, True
             bound = max(bound, answer.bound or 0)
-            if answer.stopped is not StopReason.WORK_LIMIT or (most - bound) * OPEN <= self._value(question.term):
+            if answer.stopped is not StopReason.WORK_LIMIT or (most - bound) * budget.OPEN <= self._value(
+                question.term
+            ):
                 break
             times, work = 2 * times, 2 * work
         return pools if is_better else None
@@ -247,7 +242,7 @@ class Windows:
             row = program.rows[n]
             always = self._loads[n] - sum(units for at, units in mine if self._pools[members[at]] == row.pool)
             rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
-        self._packing.work += WORK_PER_ENTRY * sum(len(row.members) for row in rows)
+        self._packing.work += budget.WINDOW_PER_ENTRY * sum(len(row.members) for row in rows)
         terms = []
         for term in program.terms[: index + 1]:
             of_homes = []

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ....bounds.priced_room import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
+from .. import budget
 from ..program import Heights, Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .lifting import Present, Votes, lifted_covers
@@ -29,8 +30,6 @@ MOST_ENTRIES = 25_000
 """Programs with more entries are solved approximately."""
 EASE = 4
 """As many of them as these count for one where height is free."""
-WORK_PER_ENTRY = 3
-"""Work of looking for crowds."""
 
 
 class Fineness(NamedTuple):
@@ -127,7 +126,7 @@ class Relaxation:
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
             if found.cost * self._costs >= enough:
                 break
-            self.work += WORK_PER_ENTRY * self._program.entries
+            self.work += budget.CROWDS_PER_ENTRY * self._program.entries
             is_first = not self._has_singles
             if is_first:
                 self._add_singles()  # only now: without them a first solution comes soon

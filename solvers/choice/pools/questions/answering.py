@@ -11,6 +11,7 @@ from typing import Any
 
 from ....exact.cpsat import engine
 from ....model.solver import Control
+from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.relaxation import OF_BOX, Relaxation
 from ..program import Costs, Pools, Program
@@ -25,10 +26,6 @@ from .question import (
     write_relaxed,
 )
 
-WORK_PER_DETERMINISTIC_SECOND = 4_000_000
-"""These models are all linear, and CP-SAT counts more of its work on them than on others."""
-WORK_OF_RELAXATION_PER_ENTRY = 3
-"""Work of writing the linear program, for each number in it."""
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
 THOUSAND = 1_000
@@ -47,19 +44,18 @@ class Answering:
         if question["program"] is not None:
             self._program = read_program(question["program"])
         assert self._program is not None, "the first question comes with its program"
-        rate = WORK_PER_DETERMINISTIC_SECOND
         if question["question"] is None:
             return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
-        budget = engine.Budget(
+        limits = engine.Budget(
             question["work"],
             question["deadline"],
             question["seed"],
             WORKERS,
-            rate=rate,
+            rate=budget.DETERMINISTIC_SECOND,
             relaxations=engine.Relaxations.ALL,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
-        return write_answer(_Model(self._program, read_question(question["question"]), covers).solve(budget, control))
+        return write_answer(_Model(self._program, read_question(question["question"]), covers).solve(limits, control))
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         held = tuple(question["held"])
@@ -68,7 +64,7 @@ class Answering:
         known = self._relaxation if question["goes_on"] else None
         if known is None or known.held != held:
             self._relaxation = Relaxation(self._program, held, () if known is None else known.covers)
-            making = WORK_OF_RELAXATION_PER_ENTRY * self._program.entries
+            making = budget.RELAXATION_PER_ENTRY * self._program.entries
         assert self._relaxation is not None
         before = self._relaxation.work - making
         relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
@@ -81,7 +77,7 @@ class Answering:
         crowds = [read_crowd(each) for each in question["crowds"]]
         relaxation = Relaxation(box, (), fineness=OF_BOX, crowds=crowds)
         relaxed = relaxation.solve(None, question["work"], control.stopped, question["enough"])
-        return write_relaxed(relaxed, relaxation.work + WORK_OF_RELAXATION_PER_ENTRY * self._program.entries)
+        return write_relaxed(relaxed, relaxation.work + budget.RELAXATION_PER_ENTRY * self._program.entries)
 
 
 class _Model:

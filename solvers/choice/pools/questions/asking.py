@@ -8,16 +8,10 @@ from typing import Any
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation, Reply
+from .. import budget
 from ..prices.crowds import Crowd, Relaxed
 from ..program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed, written
-
-WORK_PER_ENTRY = 3
-"""Work of making a model, for each number in it, and of what CP-SAT does before it counts."""
-WORK_PER_QUESTION = 5_000
-LEAST_WORK_PER_ENTRY = 2
-LEAST_WORK_PER_ENTRY_WITH_PEAKS = 16
-"""With less work per number in the model a question is not asked: CP-SAT would use more before it begins to search, above all where peaks are weighed."""
 
 
 class Asking:
@@ -52,9 +46,9 @@ class Asking:
         """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
-        least = LEAST_WORK_PER_ENTRY_WITH_PEAKS if question.weighs_peaks(program) else LEAST_WORK_PER_ENTRY
+        least = budget.LEAST_PER_ENTRY_WITH_PEAKS if question.weighs_peaks(program) else budget.LEAST_PER_ENTRY
         if work is not None and work < least * program.entries:
-            self.work += WORK_PER_QUESTION  # so that a caller who keeps asking comes to an end
+            self.work += budget.A_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
         goes_on = self._has_covers_of(program)
         reply = self._said(program, {"question": written(question), "work": work, "goes_on": goes_on})
@@ -97,7 +91,7 @@ class Asking:
         """The process's reply about a program, or (None) about its linear program; without an answer it has ended for good."""
         if self.stop is not None:
             return Reply(None, self.stop)
-        self.work += WORK_PER_QUESTION + (0 if program is None else WORK_PER_ENTRY * program.entries)
+        self.work += budget.A_QUESTION + (0 if program is None else budget.MODEL_PER_ENTRY * program.entries)
         request |= {
             "program": None if program is None or program is self._known else written(program),
             "deadline": self._limits.deadline,

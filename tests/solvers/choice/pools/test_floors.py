@@ -6,9 +6,12 @@ import pytest
 
 from planner import Options, Preference, Problem, plan
 from planner.generate import Request, generate
-from solvers.choice.pools.floors import FINEST, FloorSearch
+from solvers.choice.pools import budget
+from solvers.choice.pools.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
+from solvers.choice.pools.program import Costs, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.questions.question import Answer, Question
+from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 
 from .test_limits import choices, small
@@ -36,6 +39,55 @@ def test_no_choice_is_below_the_bound(kind: str, is_least: bool, asking: Asking)
             lowest = [min(program.least_tops(each)[p] for _, each in allowed) for p in range(len(tops))]
             if lowest == list(tops):  # no pool can be lower than it is, and no choice is better
                 assert value - bound <= len(tops) * (value // FINEST + 2)
+
+
+TOP = 1 << 20
+ONE_POOL = Program(
+    homes=((0,),),
+    rooms=(Room(None, (), 0, 0),),
+    rows=(Row(0, 0, 0, ((0, TOP),)),),
+    terms=(Costs(((0,),), (0,)), Costs(((0,),), (1,))),
+    apart=(),
+)
+SOON = budget.SOON_PER_ENTRY * ONE_POOL.entries
+
+
+class Refusing(Asking):
+    """Proves within so much work that the pool can't be lower by a step, unless the step is less than the least that it can prove."""
+
+    def __init__(self, takes: int, least: int) -> None:
+        self.work, self.stop = 0, None
+        self.steps = list[int]()
+        self._takes, self._least = takes, least
+
+    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+        top = question.tops[0]
+        assert top is not None
+        assert work is not None
+        step = TOP - top - 1
+        self.steps.append(step)
+        self.work += self._takes
+        is_proven = self._takes <= work and step >= self._least
+        return Answer(None, None, None, None if is_proven else StopReason.WORK_LIMIT)
+
+
+def steps_of(takes: int, least: int = 0) -> list[int]:
+    """By how much a pool was asked to be lower, question by question."""
+    asking = Refusing(takes, least)
+    FloorSearch(ONE_POOL, asking, Question(1, held=(0,), near=(0,)), TOP, (TOP,), WORK).run()
+    return asking.steps
+
+
+def test_steps_down_are_long_where_questions_end_soon() -> None:
+    first = TOP // FIRST_STEP
+    assert steps_of(SOON) == [first, first // LONG, TOP // FINEST]
+    assert steps_of(SOON + 1) == [first, first // SHORT, first // SHORT**2, TOP // FINEST]
+
+
+def test_a_step_down_that_is_too_hard_is_followed_by_shorter_ones() -> None:
+    first = TOP // FIRST_STEP
+    assert steps_of(SOON, least=first // LAST) == [first, first // LONG, first // SHORT, first // LAST]
+    assert steps_of(SOON, least=first + 1) == [first]
 
 
 def problem_of(seed: int) -> Problem:

@@ -15,7 +15,7 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
-from solvers.choice.pools import cutting, fullest, in_pieces, solver
+from solvers.choice.pools import budget, cutting, fullest
 from solvers.choice.pools.fullest import FullestFirst
 from solvers.choice.pools.peaks import is_held_by_peaks
 from solvers.choice.pools.placing.packing import Packing
@@ -94,7 +94,7 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(problem: Problem) 
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "SHARE_OF_EASY", (1, 1 << 40))
+        patch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
 
@@ -105,7 +105,7 @@ def test_bounds_below_the_heights_that_are_left_are_true(problem: Problem) -> No
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_pieces, "LARGE", 0)
+        patch.setattr(budget, "LARGE", 0)
         patch.setattr(cutting, "PIECE", 3)
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
@@ -136,7 +136,7 @@ def test_the_second_term_of_a_large_problem_is_bounded_in_pools_as_high_as_the_f
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Here they leave the fast pools none; by the cheapest pools alone, a sixth of the second term was proven."""
-    monkeypatch.setattr(in_pieces, "LARGE", 100)
+    monkeypatch.setattr(budget, "LARGE", 100)
     instance = sized("pools", 300, 11)
     found = get("pools_first").solve(
         instance, Task(Limits(work=2_000_000), bound=first_bounds(instance, Silent().stopped).value), Silent()

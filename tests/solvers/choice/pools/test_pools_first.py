@@ -14,7 +14,7 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import cutting, in_pieces
+from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.placing import windows
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.instance import Term
@@ -40,8 +40,8 @@ def test_answers_never_beat_the_optimum_and_bounds_are_true(problem: Problem) ->
 def test_answers_by_pieces_and_windows_are_true_as_well(problem: Problem) -> None:
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_pieces, "LARGE", 0)
-        patch.setattr(in_pieces, "LARGE_WITH_PEAKS", 0)
+        patch.setattr(budget, "LARGE", 0)
+        patch.setattr(budget, "LARGE_WITH_PEAKS", 0)
         patch.setattr(cutting, "PIECE", 2)
         patch.setattr(windows, "WINDOWS", (2,))
         check("pools_first", problem, solve(problem))
@@ -165,7 +165,7 @@ def test_running_out_of_memory_costs_the_engine_and_not_the_plan() -> None:
 
 def test_cutting_in_time_loses_hardly_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     best = three_hundred("pools", Preference.SPEED).objective.value
-    monkeypatch.setattr(in_pieces, "LARGE", 100)
+    monkeypatch.setattr(budget, "LARGE", 100)
     monkeypatch.setattr(cutting, "PIECE", 150)
     cut = planned("pools", 300, 11, Preference.SPEED).objective
     assert best is not None
@@ -187,7 +187,7 @@ def test_little_work_left_means_little_work_done(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["pools", "hot"])
 def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows alone, which keep below the peaks of greedy's placement, end 2 to 3 % above the bound, and of larger problems 10 to 50."""
-    monkeypatch.setattr(in_pieces, "LARGE_WITH_PEAKS", 50)
+    monkeypatch.setattr(budget, "LARGE_WITH_PEAKS", 50)
     made = planned(kind, 100, 1, Preference.BALANCED, WORK // 6).objective
     assert made.value is not None
     assert made.bound is not None

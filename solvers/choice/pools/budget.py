@@ -1,0 +1,185 @@
+"""What each step may take: shares of the work that is left, the work of steps that are counted one by one, and what is near enough to stop.
+
+A share is of what is left when the step begins, so earlier steps decide how much later ones have. What searches do with their share is theirs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Share(NamedTuple):
+    """A part of the work that is left."""
+
+    part: int
+    of: int
+
+
+WHOLE = Share(1, 1)
+"""The last step has all that is left."""
+
+# Which way to go.
+
+MOST_BLOCKS = 40_000
+"""With more, even one sweep of windows takes too long."""
+SECONDS_PER_BLOCK = 2e-4
+"""The most time for each block that writing a program takes; with less time left it is not written."""
+LARGE, LARGE_WITH_PEAKS = 4_000, 600
+"""Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
+WITHOUT_LIMIT = 4_000_000
+"""What is shared where there is no limit on the work, so that each step ends."""
+
+# What is near enough: within one part in so many.
+
+CLOSE = 10_000
+"""So close to its bound a choice need not be looked for in another way."""
+NEARLY = 1_000
+"""A term as close as this leaves the work to a next one that is bounded pool by pool."""
+NEAR = 200
+"""Windows that came so near to a choice go on, and a program whose answer is so near to its bound is worth more work."""
+OPEN = 100
+"""Boxes also come where the best choice exceeds the bound by more, and a window may take more where more of the whole term is open in it."""
+FAR = 50
+"""Where windows end farther above the bound, all are chosen again below given peaks."""
+GAIN_OF_CROWDS = 0.01
+"""Where crowds raise the bound by less, boxes bring little, and the program that weighs peaks is worth asking for longer."""
+
+# Any term of a program that is asked about as a whole.
+
+QUESTION = Share(2, 3)
+"""Packing, and later questions, need some of it, too."""
+WITHOUT_START = Share(1, 3)
+"""For such a question without a choice to begin with: what is found with more can mostly not be packed any more, and windows come further."""
+AT_FIRST = Share(1, 16)
+"""Before anything else, what is easy is done."""
+WINDOWS = Share(3, 5)
+"""The rest is the bound's, and then the windows' again."""
+WINDOWS_WHEN_NEAR = Share(1, 16)
+"""Where little of a term is open the next one needs the work."""
+KEPT_FOR_FLOORS = 3
+"""Where a placement is close, too, one part in so many of all work is kept for a next term that is bounded pool by pool."""
+
+# Terms where heights are free.
+
+EASY_PER_ENTRY = 16
+"""For each number in the program: enough for a question that needs no covers."""
+COVERS = Share(1, 6)
+"""They are found soon, and hard questions are answered far sooner with them."""
+DEAREST_FIRST = Share(1, 4)
+"""Where the program as a whole is too hard."""
+CLASHES = Share(1, 3)
+"""Where a choice could not be packed, for one nearby that can."""
+MENDING = Share(2, 3)
+"""If none was found, windows lead from what is placed towards that choice."""
+LOWERING = Share(3, 4)
+"""Of that, where only peaks count: windows first make pools lower."""
+
+# Terms where heights have a price.
+
+BESIDE_PEAKS = Share(1, 4)
+"""Weighing peaks is far harder, so they are searched for after it."""
+BEFORE_BOXES = Share(1, 6)
+"""For that search where boxes come after it."""
+BOXES = Share(4, 5)
+LEAST_BOXES = 4
+"""Boxes come where the relaxation could be solved so many times,"""
+LEAST_BOXES_IN_PIECES = 1
+"""and with the work that a large program leaves at the end even for one."""
+ROUNDS_AT_FIRST = 2
+"""Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
+CROWDS = Share(2, 5)
+
+# Later terms of peaks alone, after one that the choice decides.
+
+AS_CHOSEN = Share(1, 64)
+"""First each pool is packed as low as the term would have it, without another choice."""
+BEFORE_LIMITS = Share(3, 5)
+"""For the question as it is asked, which mostly settles the term; only then is it lowered below limits."""
+BEFORE_FLOORS = Share(1, 2)
+"""The same where the term before was settled with covers only: pool by pool far more is then proven."""
+HARDER, TO_BEGIN_PER_ENTRY = 4, 8
+"""It takes so many times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
+MUCH_PER_ENTRY = 100
+"""With so much for each number in the program it does without a limit on the value."""
+FLOORS = Share(9, 10)
+"""Where the term is bounded pool by pool, limits after it hardly get an answer."""
+BOUND_OF_LATER, LEAST_OF_BOUND_PER_ENTRY = Share(1, 4), 200
+"""Of the linear program of a later term, and how much must be left for each number in it."""
+LIMITS = Share(3, 4)
+
+# Later terms of choices, after peaks alone.
+
+EASY_WITH_PEAKS_HELD = Share(1, 24)
+"""What is easy is done first."""
+FULLEST = Share(3, 5)
+"""For heights from the fullest sections, and a choice below them;"""
+ANOTHER = Share(1, 4)
+"""for another such choice, if that one cannot be packed;"""
+BESIDE_FULLEST = Share(1, 3)
+"""and for windows from there."""
+
+# Programs that are cut in time.
+
+WHERE_NEAR = Share(1, 2)
+"""For the whole program again, where its first answer was near the bound."""
+HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
+"""For the linear program, and with how much less for each number in it nothing comes of that."""
+LOWERING_IN_PIECES = Share(1, 3)
+"""For pools that are too high for the linear program's heights."""
+DEAREST_FIRST_IN_PIECES = Share(1, 6)
+"""For all again below given peaks."""
+PRICES = Share(1, 8)
+"""Where heights have no price, for prices on room,"""
+PIECES = Share(2, 3)
+"""and for the bound that adds up piece by piece."""
+HIGHEST = Share(1, 8)
+"""Where earlier terms hold the peaks, for how high each pool can be,"""
+BELOW_HEIGHTS = Share(1, 3)
+"""and for the bound of what then fits. The rest is the windows'."""
+
+# Of their own work: so many parts of it, or what is left of it, may one question take.
+
+PART_OF_PEAKS = 8
+"""Searching for peaks."""
+PART_OF_FULLEST = 4
+"""Choosing at the fullest sections, and below their heights."""
+PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
+"""The first limit of a term, and those after a better choice was found."""
+PART_OF_FLOORS = 6
+"""A pool's first floor: if that is not enough, pools are not what decides the term."""
+PART_OF_BOXES, MOST_OF_BOXES, BOX_PER_ENTRY = 30, 10, 32
+"""A box; where that is little, so much for each number in the program, but no more than the greater part."""
+
+# Of single steps.
+
+PACKING, PACKING_A_BLOCK = 300_000, 300
+"""Packing a pool, with so much more for each block;"""
+PACKING_BEFORE_MENDING = Share(1, 3)
+"""of that, where windows come near to what cannot be packed: what can be packed takes less."""
+PACKING_BESIDE, PACKING_BESIDE_A_BLOCK = 30_000, 300
+"""Packing the blocks of a window beside all others."""
+WINDOW_A_CLASS, MOST_TIMES = 400, 8
+"""A window's question: more rarely helps, but where much is open in one window it may take so many times as much."""
+LONG_FLOOR_PER_ENTRY, SOON_PER_ENTRY = 8, 5
+"""A floor's question after a long step; and what one takes that takes hardly more than to begin, for each number in the program."""
+PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
+"""A proof that some blocks have no room together; and, for each class beside them, the question for a choice without that."""
+
+# What is charged besides what solvers count.
+
+DETERMINISTIC_SECOND = 4_000_000
+"""One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others."""
+PROGRAM_PER_ENTRY = 3
+"""Writing a program, for each number in it."""
+MODEL_PER_ENTRY, A_QUESTION = 3, 5_000
+"""Making a model, and what CP-SAT does before it counts."""
+RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 3, 3
+"""Writing a linear program, and looking for crowds in its solution."""
+WINDOW_PER_ENTRY = 1
+"""Writing a window's program."""
+ATTEMPT_AT_PROOF = 3_000
+"""Each proof that blocks have no room, before it begins."""
+BLOCKS_PER_UNIT = 100
+"""Finding the neighbours of a window's blocks: one unit for so many."""
+LEAST_PER_ENTRY, LEAST_PER_ENTRY_WITH_PEAKS = 2, 16
+"""A question with less for each number in the program is not asked: CP-SAT would use more before it begins to search, above all where peaks are weighed."""
