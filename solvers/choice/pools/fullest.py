@@ -33,7 +33,9 @@ FEW = 20
 MUCH = 500
 """A cost exceeds another by much if the difference is at least the term's value divided by this."""
 SCALE = 64
-"""Prices are counted in so many parts of a unit of cost."""
+"""Prices are counted in so many parts of a unit of cost,"""
+MOST_SCALED = 1 << 54
+"""where all costs together are less than this: CP-SAT's numbers end at 2^63. Larger ones are fine enough as they are."""
 STRETCH = 1
 """Rows are longer by so many thousandths at first: otherwise hardly any choice can be packed. Windows gain back what that costs."""
 SHARE_OF_WASTE = 2
@@ -61,6 +63,7 @@ class FullestFirst:
         self.best: Choice | None = None
         """The best choice, and the heights below which it was found."""
         self.stretch = [STRETCH] * len(program.rooms)
+        self._scale = SCALE if sum(map(max, program.terms[question.term].of_homes)) < MOST_SCALED else 1
 
     def run(self, relaxed: Relaxed, work: int) -> None:
         """Find heights and a choice below them, at the linear program's prices."""
@@ -193,7 +196,7 @@ class FullestFirst:
         question = Question(self._question.term, held=self._question.held)
         answer = choose_with_heights(self._asking, part, question, work)
         if answer.bound is not None:
-            self.bound = max(self.bound, -(-(answer.bound + rest) // SCALE))
+            self.bound = max(self.bound, -(-(answer.bound + rest) // self._scale))
         if answer.pools is None:
             return None
         self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))
@@ -212,12 +215,12 @@ class FullestFirst:
         """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
         program, index = self._program, self._question.term
         prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
-        costs = self._due(prices, SCALE)
+        costs = self._due(prices, self._scale)
         worth, rest = [0] * len(program.rooms), 0
         for n, price in prices.items():
             row = program.rows[n]
-            worth[row.pool] += int(price * SCALE)
-            rest += int(price * SCALE) * (row.always - program.rooms[row.pool].spare)
+            worth[row.pool] += int(price * self._scale)
+            rest += int(price * self._scale) * (row.always - program.rooms[row.pool].spare)
         rest += sum(min(due) for group, due in enumerate(costs) if group not in self._first)
         term = Costs(tuple(map(tuple, costs)), tuple(-each for each in worth))
         part = part_of(replace(program, terms=(*program.terms[:index], term)), sorted(self._first))

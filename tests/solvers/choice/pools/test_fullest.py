@@ -180,6 +180,20 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     assert search.bound <= search.best.value <= 1.03 * search.bound
 
 
+@pytest.mark.parametrize("times", [10**5, 10**8])
+def test_costs_that_can_be_asked_about_are_not_too_large_at_prices(
+    times: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prices are counted in parts of a unit of cost, as long as there is room for them in CP-SAT's numbers."""
+    monkeypatch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
+    instance = sized("hot", 60, 1)
+    found = get("pools_first").solve(
+        replace(instance, access_cost=instance.access_cost * times), Task(Limits(work=1_000_000)), Silent()
+    )
+    assert found.value is not None
+    assert found.value == found.bound
+
+
 def test_where_what_was_chosen_first_leaves_no_room_all_are_chosen_dearest_first(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
