@@ -49,6 +49,8 @@ class Share(NamedTuple):
     """If it works alone, it gets all the work in one round, since it starts from nothing in each."""
     scales: bool = False
     """It can use several workers."""
+    rests: bool = True
+    """It can be made to rest: it often asks whether to stop, and works in this process."""
     leads_in_python: bool = False
     """Without native kernels it is the fastest and comes first."""
 
@@ -107,16 +109,16 @@ ROSTER = {
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True),
     ),
     "cpsat": Role(
-        Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True),
+        Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False),
         joint=True,
         settles_ties=True,
         most_places=9_000,
     ),
-    "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True)),
+    "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True, rests=False)),
 }
 """In their order of use, after greedy."""
 
-NAMED = {"cbc": Share(at_once=True), "highs": Share(at_once=True)}
+NAMED = {"cbc": Share(at_once=True, rests=False), "highs": Share(at_once=True, rests=False)}
 """Shares of engines that take no part in `auto`, where it is not the usual one."""
 
 

@@ -1,9 +1,10 @@
-"""Which parts of a round have a worker, and which have several."""
+"""Which parts of a round have a worker, which have several, and which rest."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -12,14 +13,18 @@ from ..model.instance import Ints
 
 GAIN_OF_A_HELPER = 0.75
 """What one more worker adds to a part that can use several: about as much of what a worker does alone."""
-MOST_DEALT = 50
-"""With more parts that have not begun, all end together whatever the first one does."""
+PRESSING = 3
+"""A part presses once so many times its work, for each worker, is at least all that is left. With 1 it might just end with the others, but work is known only roughly."""
+HEAD_START = 0.25
+"""Until the first part has done so much of its work, nothing else presses if that can use several workers: it may settle the round soon."""
+LEAST_SPELL = 30_000
+"""A worker does so much before it changes to what has more left, about 20 ms."""
 
 
 class Job:
     """A part of a round as the schedule sees it."""
 
-    def __init__(self, number: int, work: float, *, leads: bool, scales: bool) -> None:
+    def __init__(self, number: int, work: float, *, leads: bool, scales: bool, rests: bool = True) -> None:
         self.number = number
         """Its place in the round."""
         self.work = self.left = work
@@ -28,24 +33,25 @@ class Job:
         """Is it the first of its component?"""
         self.scales = scales
         """Can it use several workers?"""
+        self.rests = rests and not scales
+        """Can it be made to rest?"""
         self.active_threads: Ints = np.zeros(1, dtype=np.int64)
-        """One number: its workers, which changes while it works."""
-        self.has_finished = False
+        """One number: its workers, which changes while it works; none while it rests."""
+        self.has_begun = self.has_finished = False
         self.counted = 0.0
         """The time until which its work is counted."""
 
     @property
-    def has_begun(self) -> bool:
+    def is_at_work(self) -> bool:
         return bool(self.active_threads[0])
 
     @property
     def speed(self) -> float:
-        return 1 + GAIN_OF_A_HELPER * (int(self.active_threads[0]) - 1)
+        return 1 + GAIN_OF_A_HELPER * (int(self.active_threads[0]) - 1) if self.is_at_work else 0
 
     def count(self, now: float) -> None:
         """Subtract what it has done since the last count."""
-        if self.has_begun:
-            self.left -= (now - self.counted) * self.speed
+        self.left = max(self.left - (now - self.counted) * self.speed, 0)
         self.counted = now
 
 
@@ -53,103 +59,121 @@ class Schedule:
     """Gives the workers of a round to its parts.
 
     With one worker they work in their order. With several, the first unfinished part always has a worker, so that none begins later than with one. A second
-    worker begins another component if there is one; otherwise it helps the first part if that can use several, or begins the next part. Further workers
-    begin with the parts that have most work. A helper leaves early if all could not end together otherwise.
+    worker begins another component if there is one. Otherwise it works at what presses: what could be the last to end if it waited longer. For that another
+    part rests, if need be. What can use several workers never presses, since it can fill gaps at the end. If nothing presses, a worker helps the first part
+    or begins the next.
 
     Times are in units of work: what a worker does meanwhile.
     """
 
     def __init__(self, jobs: Sequence[Job], workers: int) -> None:
-        self._workers = self._free = max(1, workers)
+        self._workers = max(1, workers)
         self._unfinished = deque(jobs)
         # Of those that have not begun:
         self._in_order = deque(jobs)
         self._leads = deque(job for job in jobs if job.leads)
-        # What can use several workers comes after the rest, since free workers help it at the end of the round.
-        self._longest_last = sorted(jobs, key=lambda job: (not job.scales, job.work, -job.number))
-        self._at_work: list[Job] = []
+        self._longest = deque(sorted((job for job in jobs if not job.scales), key=lambda job: (-job.left, job.number)))
+        self._to_begin = sum(job.left for job in jobs)
+        """How long one worker would take for all of them."""
+        self._begun: list[Job] = []
+        """Those that have not finished."""
         self.look_again = inf
         """The time at which `give` should be asked even if no part has finished by then."""
 
     @property
     def is_over(self) -> bool:
         """Has every part finished?"""
-        return not self._at_work
+        return not self._begun
 
     def give(self, now: float) -> list[Job]:
-        """Give all free workers to parts; returns those that begin."""
-        for each in self._at_work:
+        """Give all workers to parts; returns those that begin."""
+        for each in self._begun:
             each.count(now)
         self._forget_what_is_done()
-        self._dismiss_helper()
-        new = []
-        while self._free and (job := self._next()) is not None:
-            if not job.has_begun:
-                job.count(now)
-                self._at_work.append(job)
-                new.append(job)
-            job.active_threads[0] += 1
-            self._free -= 1
-            self._forget_what_is_done()
-        self.look_again = inf
-        if self._has_helper():
-            first = self._unfinished[0]
-            self.look_again = now + max(first.left - self._gap_at_the_end(), 0) / first.speed
+        given = self._given()
+        new = [job for job in given if not job.has_begun]
+        for job in new:
+            job.has_begun, job.counted = True, now
+            self._to_begin -= job.left
+        self._begun = sorted(self._begun + new, key=lambda job: job.number)
+        for job in self._begun:
+            job.active_threads[0] = given.get(job, 0)
+        self._forget_what_is_done()
+        self.look_again = now + self._time_until_another_presses()
         return new
 
     def finish(self, job: Job) -> None:
         """Take back the workers of a part that has finished."""
         job.has_finished = True
-        self._at_work.remove(job)
-        self._free += int(job.active_threads[0])
+        self._begun.remove(job)
 
     def close(self) -> None:
         """Let no more parts begin."""
-        for waiting in (self._unfinished, self._leads, self._in_order, self._longest_last):
+        self._unfinished = deque(self._begun)
+        for waiting in (self._leads, self._in_order, self._longest):
             waiting.clear()
+        self._to_begin = 0
 
     def _forget_what_is_done(self) -> None:
         while self._unfinished and self._unfinished[0].has_finished:
             self._unfinished.popleft()
-        for waiting in (self._leads, self._in_order):
+        for waiting in (self._leads, self._in_order, self._longest):
             while waiting and waiting[0].has_begun:
                 waiting.popleft()
-        while self._longest_last and self._longest_last[-1].has_begun:
-            self._longest_last.pop()
 
-    def _next(self) -> Job | None:
-        """The part that gets the next free worker: its first one, or one more."""
-        if not self._in_order:
-            scaling = [job for job in self._at_work if job.scales]
-            return min(scaling, key=lambda job: (int(job.active_threads[0]), job.number), default=None)
-        first, following = self._unfinished[0], self._in_order[0]
-        if not first.has_begun:
-            return first
-        if self._leads:
-            return self._leads[0]
-        if first.scales and first.active_threads[0] == 1 and self._is_far(first):
-            return first
-        is_second = all(job is first or job.number > following.number for job in self._at_work)
-        return following if is_second and not first.scales else self._longest_last[-1]
+    def _given(self) -> dict[Job, int]:
+        """The number of workers of each part that has any."""
+        given = dict[Job, int]()
+        for job in self._by_preference():
+            if sum(given.values()) == self._workers:
+                return given
+            given[job] = given.get(job, 0) + 1
+        scaling = [job for job in given if job.scales]
+        while scaling and sum(given.values()) < self._workers:
+            given[min(scaling, key=lambda job: (given[job], job.number))] += 1
+        return given
 
-    def _has_helper(self) -> bool:
-        """Does a worker help the first part while others have not begun?"""
-        return bool(self._in_order) and self._unfinished[0].active_threads[0] > 1
+    def _by_preference(self) -> Iterator[Job]:
+        """The parts in the order in which they get workers; the first one twice if it can use several."""
+        if not self._unfinished:
+            return
+        first, at_work = self._unfinished[0], [job for job in self._begun if job.is_at_work]
+        staying = [job for job in at_work if not job.rests]
+        chosen = dict.fromkeys([first, *staying, *self._next(self._leads), *self._pressing(), *at_work])
+        yield from chosen
+        if first.scales:
+            yield first
+        resting = (job for job in self._begun if not job.is_at_work)
+        yield from (job for job in dict.fromkeys([*resting, *self._next(self._in_order)]) if job not in chosen)
 
-    def _dismiss_helper(self) -> None:
-        if self._has_helper() and not self._is_far(self._unfinished[0]):
-            self._unfinished[0].active_threads[0] -= 1
-            self._free += 1
+    def _next(self, waiting: Iterable[Job]) -> Iterator[Job]:
+        """The next of those that have not begun, one for each worker."""
+        return islice((job for job in waiting if not job.has_begun), self._workers)
 
-    def _is_far(self, first: Job) -> bool:
-        """Can a helper stay with the first part for now?"""
-        return first.left >= self._gap_at_the_end() + 1
+    def _can_press(self) -> list[Job]:
+        return [*(job for job in self._begun if not job.scales), *self._next(self._longest)]
 
-    def _gap_at_the_end(self) -> float:
-        """If the parts that have not begun were dealt to all workers, the longest first: how long some worker would idle."""
-        if len(self._in_order) > MOST_DEALT:
-            return 0
-        loads = [0.0] * self._workers
-        for work in sorted((job.work for job in self._in_order if not job.has_begun), reverse=True):
-            loads[loads.index(min(loads))] += work
-        return max(loads) - min(loads)
+    def _pressing(self) -> list[Job]:
+        """Those that press, first the longest. A worker changes parts only if that is worth it."""
+        if self._head_start() > 0:
+            return []
+        pressing = [job for job in self._can_press() if self._spare_work(job) <= 0]
+        return sorted(pressing, key=lambda job: (-job.left - LEAST_SPELL * job.is_at_work, job.number))
+
+    def _head_start(self) -> float:
+        """How much the first part must do before others press."""
+        first = self._unfinished[0]
+        return first.left - (1 - HEAD_START) * first.work if first.scales else 0
+
+    def _spare_work(self, job: Job) -> float:
+        """How much of all that is left must be done before this part presses."""
+        left = self._to_begin + sum(each.left for each in self._begun)
+        return left - PRESSING * self._workers * job.left
+
+    def _time_until_another_presses(self) -> float:
+        waiting = [job for job in self._can_press() if not job.is_at_work]
+        if self._workers == 1 or not waiting:
+            return inf
+        spare = min(map(self._spare_work, waiting)) / sum(job.speed for job in self._begun)
+        time = max(spare, self._head_start() / self._unfinished[0].speed)
+        return max(time, 1) if time > 0 else LEAST_SPELL

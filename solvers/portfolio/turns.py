@@ -20,8 +20,10 @@ from .single_pool import Component, SinglePool
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+LONGEST_REST = 0.05
+"""Seconds after which a member that rests asks whether all must stop."""
 UNITS_PER_SECOND = 1_500_000
-"""The work that a worker does in a second, about. Only when helpers leave depends on it, never a result."""
+"""The work that a worker does in a second, about. Only when workers change parts depends on it, never a result."""
 
 
 class Turn:
@@ -125,13 +127,29 @@ class Part(NamedTuple):
         """Can it use several workers?"""
         return share_of(self.name).scales
 
+    @property
+    def rests(self) -> bool:
+        """Can it be made to rest?"""
+        return share_of(self.name).rests
+
 
 class _Line(Relay):
-    """A member's relay to the board, which stops the member once it is not needed any more."""
+    """A member's relay to the board, which has the member rest while it has no worker, and stops it once it is not needed any more."""
 
-    def __init__(self, board: Board, part: Part) -> None:
+    def __init__(self, board: Board, part: Part, active_threads: Ints, changed: Condition) -> None:
         super().__init__(board, part.turn.show)
-        self.stopped = lambda: board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
+
+        def reason() -> StopReason | None:
+            return board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
+
+        def stopped() -> StopReason | None:
+            if not active_threads[0]:
+                with changed:
+                    while not active_threads[0] and reason() is None:
+                        changed.wait(LONGEST_REST)
+            return reason()
+
+        self.stopped = stopped
 
 
 Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
@@ -153,12 +171,12 @@ class _Round:
         self._parts = [Part(turn, number) for turn in turns for number in range(len(turn.team))]
         self._schedule = Schedule(
             [
-                Job(at, part.work(budget), leads=part.number == 0, scales=part.scales)
+                Job(at, part.work(budget), leads=part.number == 0, scales=part.scales, rests=part.rests)
                 for at, part in enumerate(self._parts)
             ],
             workers,
         )
-        self._threads = ThreadPoolExecutor(max_workers=max(1, workers))
+        self._threads = ThreadPoolExecutor(max_workers=max(1, len(self._parts)))  # those that rest keep their threads
         self._begun: list[Future[None]] = []
         self._changed = Condition()
 
@@ -179,13 +197,14 @@ class _Round:
         """Have all parts begin for which there is a worker."""
         for job in self._schedule.give(time.monotonic() * UNITS_PER_SECOND):
             self._begun.append(self._threads.submit(self._take_part, job))
-        self._changed.notify()
+        self._changed.notify_all()
 
     def _take_part(self, job: Job) -> None:
         part = self._parts[job.number]
         try:
             if part.turn.needs(part.number) and self._board.stopped() is None:
-                part.turn.hear(part.number, self._work(part, _Line(self._board, part), job.active_threads))
+                line = _Line(self._board, part, job.active_threads, self._changed)
+                part.turn.hear(part.number, self._work(part, line, job.active_threads))
         except BaseException:
             with self._changed:
                 self._schedule.close()

@@ -229,32 +229,37 @@ class _Replay:
     def __init__(self, round_: Round, workers: int) -> None:
         self._parts = [(team, part) for team in round_ for part in team]
         self._jobs = [
-            Job(at, part.granted, leads=part is team[0], scales=part.scales)
+            Job(at, part.granted, leads=part is team[0], scales=part.scales, rests=share_of(part.name).rests)
             for at, (team, part) in enumerate(self._parts)
         ]
         self._left = {id(team): sum(part.is_needed for part in team) for team in round_}
         self._settled: set[int] = set()
         self._schedule = Schedule(self._jobs, workers)
-        self._searches: dict[int, Strategies] = {}
-        self._events: list[tuple[float, int, Job, tuple[int, int] | None]] = []
+        self._searches: dict[Job, Strategies] = {}
+        self._work: dict[Job, float] = {}
+        """What parts that use one worker have left."""
+        self._events: list[tuple[float, int, Job, tuple[int, int]]] = []
+        """The ends of attempts."""
         self._planned = 0
 
     def duration(self) -> float:
         now = 0.0
         self._go_on(now)
         while not self._schedule.is_over:
-            if self._schedule.look_again <= self._events[0][0]:
-                now = self._schedule.look_again
-                self._go_on(now)
-                continue
-            now, _, job, attempt = heapq.heappop(self._events)
-            if attempt is None:
+            at_work = [job for job in self._work if job.is_at_work]
+            ends = (now + self._work[job] for job in at_work)
+            then = min(*ends, self._schedule.look_again, self._events[0][0] if self._events else inf, inf)
+            for job in at_work:
+                self._work[job] -= then - now
+            now = then
+            for job in [job for job in at_work if self._work[job] < 1]:
                 self._end(job)
-            elif (strategies := self._searches.get(job.number)) is not None:
-                strategies.end(*attempt)
-                if strategies.over:
-                    del self._searches[job.number]
-                    self._end(job)
+            while self._events and self._events[0][0] <= now:
+                _, _, job, attempt = heapq.heappop(self._events)
+                if (strategies := self._searches.get(job)) is not None:
+                    strategies.end(*attempt)
+                    if strategies.over:
+                        self._end(job)
             self._go_on(now)
         return now
 
@@ -264,30 +269,32 @@ class _Replay:
             for job in new:
                 team, part = self._parts[job.number]
                 if part.scales:
-                    self._searches[job.number] = Strategies(part.attempts)
-                elif part.is_needed:
-                    self._plan(now + part.work, job)
-                elif id(team) in self._settled or not self._left[id(team)]:
-                    self._schedule.finish(job)
-        for number, strategies in self._searches.items():
-            threads = int(self._jobs[number].active_threads[0])
+                    self._searches[job] = Strategies(part.attempts)
+                else:
+                    self._work[job] = part.work
+                if not part.is_needed and (id(team) in self._settled or not self._left[id(team)]):
+                    self._finish(job)
+        for job, strategies in self._searches.items():
+            threads = int(job.active_threads[0])
             while len(strategies.busy) < threads and (task := strategies.choose(is_single=threads == 1)):
-                self._plan(now + task[2], self._jobs[number], task[:2])
+                self._planned += 1
+                heapq.heappush(self._events, (now + task[2], self._planned, job, task[:2]))
 
-    def _plan(self, at: float, job: Job, attempt: tuple[int, int] | None = None) -> None:
-        self._planned += 1
-        heapq.heappush(self._events, (at, self._planned, job, attempt))
+    def _finish(self, job: Job) -> None:
+        self._schedule.finish(job)
+        self._work.pop(job, None)
+        self._searches.pop(job, None)
 
     def _end(self, job: Job) -> None:
         team, ended = self._parts[job.number]
-        self._schedule.finish(job)
+        self._finish(job)
         self._left[id(team)] -= 1
         if ended.settles:
             self._settled.add(id(team))
         if ended.settles or not self._left[id(team)]:
             for other, (its_team, part) in zip(self._jobs, self._parts, strict=True):
                 if its_team is team and not part.is_needed and other.has_begun and not other.has_finished:
-                    self._schedule.finish(other)
+                    self._finish(other)
 
 
 def problems(wanted: str) -> Iterator[Problem]:

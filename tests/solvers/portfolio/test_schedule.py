@@ -1,4 +1,4 @@
-"""Workers of a round: the first unfinished part is never kept waiting, and all parts end at about the same time."""
+"""Workers of a round: the first unfinished part is never kept waiting, and all parts end at about the same time, for which some rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from solvers.portfolio.schedule import GAIN_OF_A_HELPER, Job, Schedule
+from solvers.portfolio.schedule import GAIN_OF_A_HELPER, HEAD_START, LEAST_SPELL, Job, Schedule
 
 FOREVER = 1000
 
@@ -28,9 +28,9 @@ def played(jobs: list[Job], workers: int) -> tuple[float, dict[int, float]]:
         assert schedule.is_over == (not at_work)
         if not at_work:
             return now, begun
-        assert next(job for job in jobs if not job.has_finished) in at_work
+        assert next(job for job in jobs if not job.has_finished).is_at_work
         assert sum(int(job.active_threads[0]) for job in at_work) <= workers
-        step = min(schedule.look_again - now, *(left[job.number] / job.speed for job in at_work), inf)
+        step = min(schedule.look_again - now, *(left[job.number] / job.speed for job in at_work if job.is_at_work), inf)
         now += step
         for job in at_work:
             left[job.number] -= step * job.speed
@@ -44,22 +44,53 @@ def test_one_worker_takes_the_parts_in_their_order() -> None:
     assert (end, begun) == (90_000, {0: 0, 1: 60_000, 2: 70_000})
 
 
-def test_a_second_worker_helps_the_first_part() -> None:
-    end, begun = played(round_of(("search", 70_000), ("gluing", 60_000), ("gluing", 60_000)), 2)
-    assert begun == {0: 0, 1: 40_000, 2: 40_000}
-    assert end == 100_000
+def test_a_second_worker_helps_the_first_part_at_first() -> None:
+    _, begun = played(round_of(("search", 70_000), ("gluing", 60_000), ("gluing", 60_000)), 2)
+    assert begun[0] == 0
+    assert begun[1] == pytest.approx(HEAD_START * 70_000 / (1 + GAIN_OF_A_HELPER))
 
 
-def test_the_helper_leaves_where_the_rest_could_not_be_divided() -> None:
-    end, _ = played(round_of(("search", 60_000), ("beam", 10_000), ("gluing", 20_000)), 2)
-    alone = 10_000  # what the search does while the other worker is ahead with gluing
-    assert end == pytest.approx((60_000 - alone) / (1 + GAIN_OF_A_HELPER) + 20_000)
+def test_it_stays_while_nothing_presses() -> None:
+    _, begun = played(round_of(("search", 700_000), *[("beam", 10_000)] * 3), 2)
+    left = 6 * 10_000 - 30_000  # of the search, once one of the others takes a sixth of all that is left
+    assert begun[1] == pytest.approx((700_000 - left) / (1 + GAIN_OF_A_HELPER))
 
 
-def test_further_workers_begin_with_most_work() -> None:
+def test_what_can_use_several_workers_fills_the_gap_at_the_end() -> None:
+    schedule = Schedule(jobs := round_of(("search", 60_000), ("gluing", 40_000)), 2)
+    schedule.give(0)
+    schedule.give(schedule.look_again)
+    assert [int(job.active_threads[0]) for job in jobs] == [1, 1]
+    schedule.finish(jobs[1])
+    schedule.give(50_000)
+    assert int(jobs[0].active_threads[0]) == 2
+
+
+def test_a_part_rests_for_one_that_would_be_the_last_to_end() -> None:
+    end, begun = played(round_of(*[("gluing", 300_000)] * 3), 2)
+    assert begun[2] < 300_000
+    assert end <= 450_000 + LEAST_SPELL
+
+
+def test_a_part_that_cannot_rest_keeps_its_worker() -> None:
+    jobs = [Job(at, 300_000, leads=at == 0, scales=False, rests=at != 1) for at in range(3)]
+    end, begun = played(jobs, 2)
+    assert (end, begun) == (600_000, {0: 0, 1: 0, 2: 300_000})
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_worker_idles_at_the_end_while_another_has_more_than_its_part_left(seed: int) -> None:
+    rng = random.Random(seed)
+    works = [rng.randint(1, 60) * 10_000 for _ in range(rng.randint(2, 9))]
+    for workers in (2, 3, 8):
+        end, _ = played(round_of(*[("gluing", work) for work in works]), workers)
+        assert end <= max(*works, sum(works) / workers) + 2 * LEAST_SPELL
+
+
+def test_other_workers_begin_what_presses() -> None:
     parts = [("improve", 10_000), ("search", 60_000), ("beam", 10_000), ("gluing", 40_000), ("gluing", 60_000)]
-    schedule = Schedule(round_of(*parts), 4)
-    assert [job.number for job in schedule.give(0)] == [0, 1, 4, 3]
+    schedule = Schedule(round_of(*parts), 3)
+    assert [job.number for job in schedule.give(0)] == [0, 4, 3]
 
 
 def test_a_second_worker_begins_another_component() -> None:

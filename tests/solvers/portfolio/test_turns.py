@@ -122,6 +122,41 @@ def test_free_workers_help_engines_that_use_threads() -> None:
     assert seen == [3, 4]
 
 
+def test_a_member_rests_for_another_that_would_be_the_last_to_end() -> None:
+    board, turn = turn_of(("first", 1), ("second", 1), ("third", 1))
+    begun: list[object] = []
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        begun.append(part)
+        since = time.monotonic()
+        while len(begun) < 3 and time.monotonic() - since < PATIENCE:
+            assert relay.stopped() is None
+        assert len(begun) == 3
+        return NOTHING
+
+    play([turn], 2, board, 4_000_000, work)
+    assert turn.answers() == [("first", NOTHING), ("second", NOTHING), ("third", NOTHING)]
+
+
+def test_a_member_at_rest_is_told_to_stop() -> None:
+    board, turn = turn_of(("first", 1), ("second", 1), ("third", 1))
+    begun: list[object] = []
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        begun.append(part)
+        if part.number == 0:
+            until(begun, 3)
+            return OPTIMAL
+        since = time.monotonic()
+        while relay.stopped() is None and time.monotonic() - since < PATIENCE:
+            time.sleep(0.001)
+        assert relay.stopped() is StopReason.CANCELLED
+        return NOTHING
+
+    play([turn], 2, board, 4_000_000, work)
+    assert turn.answers() == [("first", OPTIMAL)]
+
+
 def test_placements_are_kept_only_if_lower() -> None:
     board, turn = turn_of(("first", 1), ("second", 1))
     kept: list[int] = []
