@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402
 from planner.planning.placing.lowering import lower  # noqa: E402
+from solvers.exact.milp import stages  # noqa: E402
 from solvers.exact.milp.program import build  # noqa: E402
 from solvers.exact.milp.program.terms import floors  # noqa: E402
 from solvers.geometry.presolve import scaled, unit  # noqa: E402
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="time limit of one run")
     parser.add_argument("--corpus", type=Path, help="folder with pypto/, measured too")
     parser.add_argument("--plain", action="store_true", help="without the rows that only help solvers")
+    parser.add_argument("--alone", action="store_true", help="without the local search before the programs")
     parser.add_argument("--buffers", type=int, nargs="+", default=SIZES)
     parser.add_argument(
         "--part", type=int, default=3, help="buffers live for up to this part of the time: 1 is all of it"
@@ -104,6 +106,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.plain:
         build.__dict__["add_stacks"] = lambda program: None
+    if options.alone:
+        stages.__dict__["TRIES"] = 0
     solver = get(options.solver)
     sets = {
         f"random, {count} buffers": list(random_cases(count, options.part, options.first)) for count in options.buffers

@@ -9,6 +9,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
+from solvers.exact.milp import stages
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Silent, Solver, Task
@@ -40,8 +41,9 @@ class Child:
 
 
 def serve() -> None:
-    """Answer requests in the child until its input ends."""
+    """Answer requests in the child until its input ends. Local search, which leaves programs little to do, is off."""
     warnings.simplefilter("error")
+    stages.TRIES = 0
     while True:
         try:
             name, instance, task = pickle.load(sys.stdin.buffer)

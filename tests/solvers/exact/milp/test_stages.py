@@ -12,14 +12,21 @@ import pytest
 from solvers.exact.milp import stages
 from solvers.exact.milp.answer import Answer, Budget, Listener
 from solvers.exact.milp.program.build import Question
+from solvers.geometry.rules import violation
+from solvers.kernels import Origin, active
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task, Warm
-from tests.small.instances import make_instance
+from tests.small.instances import make_instance, plain
 
 BLOCKS = [(0, 2, 4), (1, 3, 4), (2, 4, 4)]
 """Eight bytes are live at once, and suffice."""
+
+native = pytest.mark.skipif(
+    active().origin is not Origin.NATIVE, reason="without native kernels, programs begin at once"
+)
 
 
 @dataclass
@@ -44,6 +51,7 @@ def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         return SimpleNamespace(program=program, question=question, settled=False, is_certain=True, constant=0)
 
     monkeypatch.setattr(stages, "build", build)
+    monkeypatch.setattr(stages, "TRIES", 0)
 
 
 def run(solver: Solver, start: Placement, instance: Instance | None = None, work: int | None = None) -> Outcome:
@@ -91,3 +99,36 @@ def test_where_more_than_the_peak_is_to_be_decided_it_is_not_asked() -> None:
     solver = Solver([OUT_OF_NODES])
     run(solver, at(0, 4, 8), make_instance(BLOCKS, pools=[PoolSpec(), PoolSpec()]))
     assert [question.term for question in solver.questions] == [Term.SUM_OF_PEAKS]
+
+
+@native
+def test_what_local_search_brings_to_the_bound_is_asked_of_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "TRIES", 1)
+    solver = Solver([])
+    outcome = run(solver, at(0, 4, 8))
+    assert outcome.value == outcome.bound == (8,)
+    assert outcome.stop is StopReason.PROVED
+    assert outcome.placement is not None
+    assert violation(make_instance(BLOCKS), outcome.placement) is None
+
+
+@native
+def test_what_local_search_lowers_is_where_programs_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of alignment 7, 5 and 3, three blocks of 4 take 13; 12 are live at once."""
+    monkeypatch.setattr(stages, "TRIES", 2)
+    solver = Solver([EMPTY])
+    instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
+    outcome = run(solver, at(0, 5, 9), instance)
+    assert outcome.value == outcome.bound == (13,)
+    near = solver.questions[0].near
+    assert near is not None
+    assert evaluate(instance, near) == (13,)
+
+
+@native
+def test_local_search_counts_as_work_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "TRIES", 1_000)
+    instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
+    outcome = run(Solver([]), at(0, 5, 9), instance, work=3_000)
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert 3_000 <= outcome.work < 4_000
