@@ -11,7 +11,9 @@ from solvers.geometry.rules import violation
 from solvers.heuristics.improve import Gluing
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
+from solvers.kernels.python.gluing.boxes import placed_below
 from solvers.kernels.python.gluing.course import Course
+from solvers.kernels.python.gluing.forest import Forest
 from solvers.kernels.python.gluing.slack import Slack
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
@@ -242,3 +244,13 @@ def test_scarce_room_has_a_higher_price() -> None:
     assert many is not None
     assert few == 4 * many
     assert slack.price(20, 80, 17) is None
+
+
+@pytest.mark.parametrize("count", range(1, 5))
+def test_the_exact_search_is_asked_about_a_few_pieces(count: int) -> None:
+    forest = Forest(2, [(0, 2, 3)] * count)
+    course = Course(0, 10_000, lambda _: False)
+    bases, _ = placed_below(3 * count, forest, 0, 1_000, course.stops)
+    assert bases is not None
+    assert sorted(bases) == [3 * i for i in range(count)]
+    assert placed_below(3 * count - 1, forest, 0, 1_000, course.stops)[0] is None

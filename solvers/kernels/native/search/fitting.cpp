@@ -11,7 +11,8 @@ std::optional<std::vector<Coord>> fitted_below(Coord height, const SearchInput& 
     options.bound = height, options.fit = true, options.seed = seed, options.work = most_work * kWorkPerMicrosecond;
     try {
         Patience patience(stopped);
-        const Model model = build_model(input, input.blocks() * input.blocks(), patience);
+        const std::size_t pairs = input.blocks() * (input.blocks() + 3);  // all there can be: each block takes the room of up to three
+        const Model model = build_model(input, pairs, patience);
         DescentResult result = descend(model, options, [&](const DescentResult&, bool) { return stopped(); });
         work += result.work / kWorkPerMicrosecond;
         if (!result.peak) return std::nullopt;

@@ -42,7 +42,7 @@ def placed_below(
         seed=seed,
         threads=1,
         work=most_work,
-        max_pairs=len(boxes) ** 2,
+        max_pairs=len(boxes) * (len(boxes) + 3),  # all there can be: each box takes the room of up to three
         report=lambda _bases, _bound: stopped(),
     )
     return None if bases is None else bases.tolist(), work
