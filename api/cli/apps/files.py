@@ -107,7 +107,9 @@ def export_model(
         Literal["lp", "mps", "cpsat"] | None,
         typer.Option("--as", help="The model's format; by default the one of OUT's ending."),
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Leave out redundant rows, which only help solvers.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Leave out what only helps solvers: redundant rows and a limit on peaks.")
+    ] = False,
     time_limit: LookLimit = None,
     input_format: Format = None,
 ) -> None:

@@ -24,7 +24,7 @@ def export_model(problem: Problem, kind: ModelFormat, *, plain: bool = False) ->
     """Return the program as text (CP-SAT's model in protobuf's text format) with the names of buffers and pools. Bytes are not scaled, so offsets
     are true offsets.
 
-    With `plain`, the integer program lacks the redundant rows that only help solvers.
+    With `plain`, the integer program lacks what only helps solvers: redundant rows, and the limit on peaks that a plan found quickly reaches.
     """
     from solvers.exact.export import export_in_child
 

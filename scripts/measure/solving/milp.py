@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from planner.formats import read_problem  # noqa: E402
 from planner.planning.placing.lowering import lower  # noqa: E402
-from solvers.exact.milp import stages  # noqa: E402
+from solvers.exact.milp import tries  # noqa: E402
 from solvers.exact.milp.program import build  # noqa: E402
 from solvers.exact.milp.program.terms import floors  # noqa: E402
 from solvers.geometry.presolve import scaled, unit  # noqa: E402
@@ -107,7 +107,7 @@ def main() -> None:
     if options.plain:
         build.__dict__["add_stacks"] = lambda program: None
     if options.alone:
-        stages.__dict__["TRIES"] = 0
+        tries.__dict__["TRIES"] = 0
     solver = get(options.solver)
     sets = {
         f"random, {count} buffers": list(random_cases(count, options.part, options.first)) for count in options.buffers

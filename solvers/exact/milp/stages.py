@@ -10,28 +10,24 @@ from math import ceil
 import numpy as np
 
 from ...geometry.separation import Separations
-from ...heuristics.improve import Improve
-from ...kernels import Origin, active
 from ...model.errors import SolverFailed, StopReason
 from ...model.instance import Instance, Placement, Term
 from ...model.linear_terms import LINEAR, least_choice_cost, peak_price
 from ...model.needs import is_one_pool
 from ...model.objective import evaluate, value_of_peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
-from ...model.solver import Control, Goal, Silent, Task, Warm
+from ...model.solver import Control, Goal, Task, Warm
 from .answer import Answer, Backend, Budget, Listener
 from .program.build import Model, Question, build, choices_of, read_placement
 from .program.model import numbered
 from .program.pairs import in_twin_order
 from .program.terms import floors
+from .tries import tries
 
 UNITS_PER_NODE_AND_CHOICE = 10
 """Work of a node per binary: microseconds, measured (docs/experiments/exact.md, "MILP")."""
 UNITS_PER_PROGRAM = 50_000
 """Work before the first node."""
-UNITS_PER_TRY = 10_000
-TRIES = 20
-"""Short local searches for a placement at the bound, each with another seed: a long one finds fewer."""
 SHARE_AT_BOUND = 0.75
 """Part of the budget for the question whether a placement reaches the bound."""
 LEAST_SECONDS = 0.02
@@ -95,7 +91,7 @@ class Stages:
             return None
         limits = {t: self.bound[i] for i, t in enumerate(self.instance.terms[:index])}
         if self.value is not None and is_one_pool(self.instance):
-            self._search_locally(index)
+            self._search_locally()
             if self._is_proven(index):
                 return None
             self._look_at_bound(index, {**limits, term: known})
@@ -121,16 +117,17 @@ class Stages:
             return None
         return StopReason.WORK_LIMIT if answer.stop is StopReason.PROVED else answer.stop
 
-    def _search_locally(self, index: int) -> None:
-        """Tries to reach the bound without a program: mostly that takes milliseconds. Else the programs begin with a better placement."""
-        for number in range(TRIES if active().origin is Origin.NATIVE else 0):
-            if self._is_proven(index) or self.control.stopped() or self._out_of_budget():
-                return
-            limits, seed = replace(self.task.limits, work=self._left(UNITS_PER_TRY)), self.task.seed + number
-            task = Task(limits, seed=seed, start=self.best, bound=tuple(self.bound))
-            outcome = Improve().solve(self.instance, task, Silent(limits))
+    def _search_locally(self) -> None:
+        """Tries to reach the bound without a program. What misses it is still a better placement to begin with."""
+        work = self.task.limits.work
+        limits = replace(self.task.limits, work=None if work is None else work - self.work)
+        for outcome in tries(
+            self.instance, replace(self.task, limits=limits, start=self.best, bound=tuple(self.bound))
+        ):
             self.work += outcome.work
             self._take(outcome.placement)
+            if self.control.stopped():
+                return
 
     def _look_at_bound(self, index: int, limits: Mapping[Term, int]) -> None:
         """Asks with part of the budget for a placement at the bound, near the best. Mostly there is one, and offsets have the least room there.
@@ -244,11 +241,6 @@ class Stages:
         work = self.task.limits.work
         left = None if work is None else work - self.work - UNITS_PER_PROGRAM
         return None if left is None else max(int(share * left) // self._node_units(model), 1)
-
-    def _left(self, most: int) -> int:
-        """What is left of the work, at most this much."""
-        work = self.task.limits.work
-        return most if work is None else min(most, work - self.work)
 
     def _out_of_budget(self) -> StopReason | None:
         deadline, work = self.task.limits.deadline, self.task.limits.work

@@ -9,7 +9,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from solvers.exact.milp import stages
+from solvers.exact.milp import tries
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Silent, Solver, Task
@@ -43,7 +43,7 @@ class Child:
 def serve() -> None:
     """Answer requests in the child until its input ends. Local search, which leaves programs little to do, is off."""
     warnings.simplefilter("error")
-    stages.TRIES = 0
+    tries.TRIES = 0
     while True:
         try:
             name, instance, task = pickle.load(sys.stdin.buffer)

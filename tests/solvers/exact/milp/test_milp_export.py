@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
 from solvers.exact.export import export_in_child
+from solvers.exact.milp.cbc import find_cbc
 from solvers.exact.milp.program.model import make_names
 from solvers.model.errors import Unsupported
-from solvers.model.instance import PoolSpec
+from solvers.model.instance import PoolSpec, Term
+from tests.small import oracle
 from tests.small.instances import make_instance, plain
+from tests.small.strategies import effort, problems
 
 
 def test_the_program_names_blocks_and_pools() -> None:
     instance = make_instance([(0, 2, 4), (1, 3, 3), plain(0, 3, 5, alignment=8)])
-    text = export_in_child(instance, "lp", ["input", "weights", "output"], ["sram"])
+    text = export_in_child(instance, "lp", ["input", "weights", "output"], ["sram"], plain=True)
     assert text.startswith("\\* memplan *\\\nMinimize\nOBJ: peak_sram\n")
     for line in (
         "aligned_output: offset_output - 8 step_output = 0",
@@ -27,7 +36,7 @@ def test_the_program_names_blocks_and_pools() -> None:
         assert line in text
 
 
-def test_rows_that_only_help_solvers_can_be_left_out() -> None:
+def test_what_only_helps_solvers_can_be_left_out() -> None:
     instance = make_instance([(0, 2, 4), (1, 3, 3), (1, 4, 5)])
     names = (["a", "b", "c"], ["sram"])
     helped, plain_one = export_in_child(instance, "lp", *names), export_in_child(instance, "lp", *names, plain=True)
@@ -38,7 +47,35 @@ def test_rows_that_only_help_solvers_can_be_left_out() -> None:
         assert row in helped
     assert "if_above_b_a" in plain_one
     assert "stacked" not in plain_one
-    assert len(plain_one.splitlines()) + 6 <= len(helped.splitlines())
+    assert "else_above_b_a: - 12 above_b_a" in helped
+    assert "else_above_b_a: - 15 above_b_a" in plain_one
+    assert "peak_sram = 12" in helped
+    assert "12 <= peak_sram <= 15" in plain_one
+
+
+@pytest.mark.skipif(find_cbc() is None, reason="no cbc program")
+@effort(10, 300)
+@given(problem=problems(max_buffers=4), plain_one=st.booleans())
+def test_the_program_has_the_least_peak_of_all_plans(problem: Problem, plain_one: bool) -> None:
+    instance = lower(problem).instance
+    assume(instance.terms[0] is Term.LARGEST_PEAK or any(pool.cost for pool in instance.pools))
+    assume(instance.terms[0] in (Term.SUM_OF_PEAKS, Term.LARGEST_PEAK) and not instance.weighs_moves)
+    truth = oracle.solve(problem)
+    try:
+        text = export_in_child(instance, "mps", plain=plain_one)
+    except Unsupported:
+        assert truth.value is None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "model.mps").write_text(text)
+        command = [str(find_cbc()), "model.mps", "-ratio", "0", "-allow", "0", "-solve", "-solution", "answer"]
+        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        status = Path(folder, "answer").read_text().partition("\n")[0]
+    if truth.value is None:
+        assert "nfeasible" in status
+    else:
+        assert status.startswith("Optimal")
+        assert round(float(status.rpartition(" ")[2])) == truth.value[0]
 
 
 def test_long_names_are_cut_to_the_greatest_length() -> None:
@@ -59,7 +96,11 @@ def test_mps_is_written_too() -> None:
 
 def test_each_pool_of_a_choice_has_a_binary_variable() -> None:
     text = export_in_child(
-        make_instance([(0, 2, 4)], pools=[PoolSpec(9), PoolSpec(None, cost=3)]), "lp", ["a"], ["fast", "slow"]
+        make_instance([(0, 2, 4)], pools=[PoolSpec(9), PoolSpec(None, cost=3)]),
+        "lp",
+        ["a"],
+        ["fast", "slow"],
+        plain=True,
     )
     assert "peak_fast + 3 peak_slow" in text
     assert "somewhere_a: in_a_fast + in_a_slow = 1" in text

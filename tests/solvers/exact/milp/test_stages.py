@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvers.exact.milp import stages
+from solvers.exact.milp import stages, tries
 from solvers.exact.milp.answer import Answer, Budget, Listener
 from solvers.exact.milp.program.build import Question
 from solvers.geometry.rules import violation
@@ -51,7 +51,7 @@ def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         return SimpleNamespace(program=program, question=question, settled=False, is_certain=True, constant=0)
 
     monkeypatch.setattr(stages, "build", build)
-    monkeypatch.setattr(stages, "TRIES", 0)
+    monkeypatch.setattr(tries, "TRIES", 0)
 
 
 def run(solver: Solver, start: Placement, instance: Instance | None = None, work: int | None = None) -> Outcome:
@@ -103,7 +103,7 @@ def test_where_more_than_the_peak_is_to_be_decided_it_is_not_asked() -> None:
 
 @native
 def test_what_local_search_brings_to_the_bound_is_asked_of_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "TRIES", 1)
+    monkeypatch.setattr(tries, "TRIES", 1)
     solver = Solver([])
     outcome = run(solver, at(0, 4, 8))
     assert outcome.value == outcome.bound == (8,)
@@ -115,7 +115,7 @@ def test_what_local_search_brings_to_the_bound_is_asked_of_no_program(monkeypatc
 @native
 def test_what_local_search_lowers_is_where_programs_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of alignment 7, 5 and 3, three blocks of 4 take 13; 12 are live at once."""
-    monkeypatch.setattr(stages, "TRIES", 2)
+    monkeypatch.setattr(tries, "TRIES", 2)
     solver = Solver([EMPTY])
     instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
     outcome = run(solver, at(0, 5, 9), instance)
@@ -127,7 +127,7 @@ def test_what_local_search_lowers_is_where_programs_begin(monkeypatch: pytest.Mo
 
 @native
 def test_local_search_counts_as_work_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "TRIES", 1_000)
+    monkeypatch.setattr(tries, "TRIES", 1_000)
     instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
     outcome = run(Solver([]), at(0, 5, 9), instance, work=3_000)
     assert outcome.stop is StopReason.WORK_LIMIT
