@@ -52,10 +52,10 @@ def greedy(instance: Instance) -> Placement | None:
     return get("greedy").solve(instance, Task(), Silent()).placement
 
 
-def random_cases(count: int, part: int, first: int) -> Iterator[Case]:
+def random_cases(count: int, part: int, first: int, each: int = EACH) -> Iterator[Case]:
     """Instances, by seeds from the first on, on which greedy does not meet the bound; each buffer lives for up to this part of the time."""
     found = 0
-    for seed in range(first, first + 10_000):
+    for seed in range(first, first + 100_000):
         rng = random.Random(f"{count}/{seed}")
         starts = [rng.randrange(count) for _ in range(count)]
         rows = [(s, s + 1 + rng.randrange(count // part), rng.choice((1, 2, 3, 5, 8, 13, 20, 33))) for s in starts]
@@ -64,7 +64,7 @@ def random_cases(count: int, part: int, first: int) -> Iterator[Case]:
         if start is not None and int((start.offset + instance.block_high).max()) > floors(instance, ())[0]:
             yield instance, start
             found += 1
-            if found == EACH:
+            if found == each:
                 return
 
 
@@ -102,6 +102,7 @@ def main() -> None:
         "--part", type=int, default=3, help="buffers live for up to this part of the time: 1 is all of it"
     )
     parser.add_argument("--first", type=int, default=0, help="first seed of the random instances")
+    parser.add_argument("--each", type=int, default=EACH, help="random instances of each size")
     parser.add_argument("--warm", type=Warm, nargs="+", default=list(Warm))
     options = parser.parse_args()
     if options.plain:
@@ -110,7 +111,8 @@ def main() -> None:
         tries.__dict__["TRIES"] = 0
     solver = get(options.solver)
     sets = {
-        f"random, {count} buffers": list(random_cases(count, options.part, options.first)) for count in options.buffers
+        f"random, {count} buffers": list(random_cases(count, options.part, options.first, options.each))
+        for count in options.buffers
     }
     if options.corpus is not None:
         sets["pypto"] = list(corpus_cases(options.corpus))
