@@ -14,6 +14,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -145,16 +146,18 @@ def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: O
 
 def used() -> tuple[float, float]:
     """Processor seconds of this process, and of the processes that it has started, directly or indirectly."""
-    others = 0
-    for children in Path("/proc/self/task").glob("*/children"):
-        try:
-            pids = children.read_text(encoding="ascii").split()
-        except FileNotFoundError:  # a thread that has ended since
-            continue
-        for pid in pids:
-            fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-            others += sum(map(int, fields[11:15]))  # its own and its children's, user and system
-    return time.process_time(), others / os.sysconf("SC_CLK_TCK")
+    return time.process_time(), used_by_children(os.getpid()) / os.sysconf("SC_CLK_TCK")
+
+
+def used_by_children(process: int) -> int:
+    """Clock ticks of the processes below this one, also of those that have ended where their parents have waited for them."""
+    ticks = 0
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread or a process that has ended since
+            for child in map(int, children.read_text(encoding="ascii").split()):
+                fields = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+                ticks += sum(map(int, fields[11:15])) + used_by_children(child)
+    return ticks
 
 
 def outcome(plans: list[Plan]) -> str:
