@@ -167,19 +167,21 @@ PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
 
 # What is charged besides what solvers count.
 
-DETERMINISTIC_SECOND = 4_000_000
-"""One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others."""
+DETERMINISTIC_SECOND, DETERMINISTIC_SECOND_WITH_PEAKS = 5_000_000, 4_500_000
+"""One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others, above all where peaks are weighed."""
+MOST_ENTRIES_FOR_ROUNDING = 10_000
+"""Where earlier terms hold the peaks of larger programs, cuts from sums of rows take most of the time, and count next to nothing."""
 PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
-MODEL_PER_ENTRY, A_QUESTION = 3, 5_000
+MODEL_PER_ENTRY, A_QUESTION = 4, 5_000
 """Making a model, and what CP-SAT does before it counts."""
-RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 3, 3
+RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
 WINDOW_PER_ENTRY = 1
-"""Writing a window's program."""
+"""Going through the program before windows, and writing a window's."""
 ATTEMPT_AT_PROOF = 3_000
 """Each proof that blocks have no room, before it begins."""
-BLOCKS_PER_UNIT = 100
-"""Finding the neighbours of a window's blocks: one unit for so many."""
+PIECE, BLOCKS_PER_UNIT = 1_000, 5
+"""Making a piece of an instance, to be packed beside all else, and one unit for so many blocks of the instance."""
 LEAST_PER_ENTRY, LEAST_PER_ENTRY_WITH_PEAKS = 2, 16
 """A question with less for each number in the program is not asked: CP-SAT would use more before it begins to search, above all where peaks are weighed."""

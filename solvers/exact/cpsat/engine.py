@@ -69,6 +69,8 @@ class Budget:
     """The level of linear relaxations; None: CP-SAT's default."""
     presolve: bool = True
     """Is the model simplified, before and during the search?"""
+    rounding_cuts: bool = True
+    """Are cuts made by rounding sums of rows? CP-SAT does not count that work."""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
 
@@ -261,6 +263,7 @@ def configure(parameters: Any, budget: Budget) -> None:
     parameters.presolve_inclusion_work_limit = 0  # with inclusions, OR-Tools 9.15 proves what is wrong (its issue 5293)
     if not budget.presolve:
         parameters.inprocessing_dtime_ratio = 0.0
+    parameters.add_mir_cuts = budget.rounding_cuts
     if budget.relaxations is not None:
         parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:

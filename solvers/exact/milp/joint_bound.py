@@ -23,6 +23,8 @@ MOST_NUMBERS = 1_000_000
 """Largest size of the linear program, in coefficients."""
 MOST_BLOCKS = 2_000
 """With more blocks the program takes many seconds, and solvers.bounds.room_prices comes as close in one."""
+WORK_PER_NUMBER = 30
+"""The work of solving the linear program, for each coefficient; with less it is not begun, since CBC counts none."""
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60, 840, 10_000, 1_000_000, 10**9, 10**12)
 """Weights are rounded to these denominators in turn; simple fractions are usually exact."""
 
@@ -50,28 +52,41 @@ class PoolSharing(Solver):
 def pool_sharing_bound(instance: Instance, task: Task, control: Control) -> Outcome:
     """The best bound that weights on sections give. It is exact: the linear program's numbers only suggest the weights."""
     loads = _loads(instance)
-    if task.start is None and any(spec.capacity is not None for spec in instance.pools):
+    each, work = WORK_PER_NUMBER * _numbers(instance, loads), 0
+    left = each * 2 if task.limits.work is None else task.limits.work
+    if task.start is None and any(spec.capacity is not None for spec in instance.pools) and each <= left:
+        work += each
         duals, stop = _solve(instance, loads, control, priced=False)
         if stop is not None:
             return Outcome(stop, reproducible=False)
         short, weights = _best(instance, duals, sharing_shortage, capped=False)
         if short > 0:
             proof = Certificate(Proof.POOL_SHARING, short, weights=weights)
-            return Outcome(StopReason.PROVED, certificates=(proof,), infeasible=True, solver=PoolSharing.name)
-    if not can_price(instance):
-        return Outcome(StopReason.WORK_LIMIT)
+            return Outcome(
+                StopReason.PROVED, certificates=(proof,), infeasible=True, solver=PoolSharing.name, work=work
+            )
+    if not can_price(instance) or work + each > left:
+        return Outcome(StopReason.WORK_LIMIT, work=work)
+    work += each
     duals, stop = _solve(instance, loads, control, priced=True)
     if stop is not None:
         return Outcome(stop, reproducible=False)
     bound, weights = _best(instance, duals, priced_value, capped=True)
     if bound <= 0:
-        return Outcome(StopReason.WORK_LIMIT)
+        return Outcome(StopReason.WORK_LIMIT, work=work)
     control.bound((bound,))
     return Outcome(
         StopReason.WORK_LIMIT,
         bound=(bound,),
         certificates=(Certificate(proof_of(instance), bound, weights=weights),),
+        work=work,
     )
+
+
+def _numbers(instance: Instance, loads: Mapping[int, Mapping[int, int]]) -> int:
+    """How many coefficients the linear program has: one for each class that is live in a section, in each of its pools."""
+    homes = homes_of_classes(instance)
+    return sum(len(homes[group]) for here in loads.values() for group in here)
 
 
 def _loads(instance: Instance) -> dict[int, dict[int, int]]:

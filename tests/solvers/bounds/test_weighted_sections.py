@@ -27,7 +27,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import PoolSpec, Term
 from solvers.model.interruption import ASK_EVERY, interrupted_by
 from solvers.model.outcome import Proof
-from solvers.model.solver import Task
+from solvers.model.solver import Limits, Task
 from tests.small import oracle
 from tests.small.instances import Block, make_instance, plain
 from tests.small.strategies import effort, problems
@@ -151,6 +151,17 @@ def test_fractional_sharing_is_found(child: Child) -> None:
     outcome = child.solve("PoolSharing", instance)
     assert outcome.bound == (30 + 2 * 25,)
     assert outcome.stop is StopReason.WORK_LIMIT, "it is not a solver that ends with a placement"
+
+
+def test_the_linear_program_is_charged_and_not_begun_with_less_work(child: Child) -> None:
+    pools = [PoolSpec(None, cost=2), PoolSpec(30, cost=1)]
+    instance = make_instance([(0, 2, 20), (1, 3, 20), (0, 3, 15)], pools=pools)
+    done = child.solve("PoolSharing", instance)
+    assert done.work > 0
+    spent = child.solve("PoolSharing", instance, Task(Limits(work=done.work)))
+    assert (spent.bound, spent.work) == (done.bound, done.work)
+    too_little = child.solve("PoolSharing", instance, Task(Limits(work=done.work // 2 - 1)))
+    assert (too_little.bound, too_little.work) == ((), 0)
 
 
 def test_capacities_too_small_for_all_blocks_are_found(child: Child) -> None:

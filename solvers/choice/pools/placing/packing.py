@@ -110,7 +110,7 @@ class Packing:
         )
         task = Task(replace(self._task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self._task.seed)
         outcome = solve_separate_pools(piece, task, self._control, PACKERS, by_name=False)
-        self.work += outcome.work + instance.blocks // budget.BLOCKS_PER_UNIT
+        self.work += outcome.work + budget.PIECE + instance.blocks // budget.BLOCKS_PER_UNIT
         if outcome.placement is None:
             return None
         return blocks[~fixed], outcome.placement.offset[~fixed]

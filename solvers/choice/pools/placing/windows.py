@@ -38,6 +38,7 @@ class Windows:
     ) -> None:
         self._instance, self._program, self._number = instance, program, number
         self._asking, self._packing = asking, packing
+        packing.work += budget.WINDOW_PER_ENTRY * program.entries
         self._rows_of: list[list[tuple[int, int]]] = [[] for _ in program.homes]
         """By class: which rows count it, and so many units each."""
         for n, row in enumerate(program.rows):

@@ -46,16 +46,19 @@ class Answering:
         assert self._program is not None, "the first question comes with its program"
         if question["question"] is None:
             return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
+        asked = read_question(question["question"])
+        weighs_peaks = asked.weighs_peaks(self._program)
         limits = engine.Budget(
             question["work"],
             question["deadline"],
             question["seed"],
             WORKERS,
-            rate=budget.DETERMINISTIC_SECOND,
+            rate=budget.DETERMINISTIC_SECOND_WITH_PEAKS if weighs_peaks else budget.DETERMINISTIC_SECOND,
             relaxations=engine.Relaxations.ALL,
+            rounding_cuts=not asked.holds_peaks(self._program) or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
-        return write_answer(_Model(self._program, read_question(question["question"]), covers).solve(limits, control))
+        return write_answer(_Model(self._program, asked, covers).solve(limits, control))
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         held = tuple(question["held"])

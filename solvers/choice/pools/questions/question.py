@@ -50,6 +50,10 @@ class Question:
         """True if the peaks are not given, and some term up to this one counts them."""
         return not self.are_peaks and any(any(t.of_peaks) or t.is_largest for t in program.terms[: self.term + 1])
 
+    def holds_peaks(self, program: Program) -> bool:
+        """The same of earlier terms alone."""
+        return self.weighs_peaks(program) and not any(program.terms[self.term].of_peaks)
+
 
 class Answer(NamedTuple):
     """The best choice found, and a bound on all choices that were asked for."""

@@ -18,7 +18,7 @@ from solvers.choice.pools.questions.question import Question
 
 from .test_limits import choices
 
-WORK = 500_000
+WORK = 600_000
 
 
 def program_for_speed(kind: str, buffers: int, seed: int) -> Program:

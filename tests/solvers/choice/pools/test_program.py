@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from planner import Preference, with_preference
@@ -13,8 +14,10 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.questions import answering
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.questions.question import Question, written
+from solvers.exact.cpsat import engine
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, Term
@@ -97,3 +100,21 @@ def test_a_question_that_would_not_be_searched_is_not_asked(asking: Asking) -> N
     answer = asking.ask(program, Question(1, held=(10**9,)), work)
     assert answer.stopped is StopReason.WORK_LIMIT
     assert asking.work <= work
+
+
+def test_a_large_question_with_peaks_held_does_without_cuts_by_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would take most of the time, uncounted."""
+    instance = lower(with_preference(generate("hot", Request(20, 5)), Preference.SIZE)).instance
+    program, asked = program_of(instance), list[bool]()
+
+    def solve(model: object, budget: engine.Budget, *_: object, **__: object) -> engine.Reply:
+        asked.append(budget.rounding_cuts)
+        return engine.Reply(engine.Answer.UNKNOWN, None, 0, StopReason.WORK_LIMIT)
+
+    monkeypatch.setattr(engine, "solve", solve)
+    for most, question in ((0, Question(1)), (program.entries, Question(1)), (0, Question(0))):
+        monkeypatch.setattr(answering, "MOST_ENTRIES_FOR_ROUNDING", most)
+        message = {"program": written(program), "question": written(question)}
+        budget = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
+        answering.Answering(None).answer(message | budget, Silent())
+    assert asked == [False, True, True]

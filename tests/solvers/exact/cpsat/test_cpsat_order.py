@@ -107,3 +107,11 @@ def test_a_model_that_is_not_simplified_before_the_search_is_not_during_it() -> 
     assert usual.inprocessing_dtime_ratio > 0
     assert not plain.cp_model_presolve
     assert plain.inprocessing_dtime_ratio == 0
+
+
+def test_cuts_by_rounding_are_made_unless_they_would_take_too_long() -> None:
+    usual, without = (engine.load().CpSolver().parameters for _ in range(2))
+    engine.configure(usual, engine.Budget(None, None))
+    engine.configure(without, engine.Budget(None, None, rounding_cuts=False))
+    assert usual.add_mir_cuts
+    assert not without.add_mir_cuts
