@@ -118,6 +118,11 @@ ANOTHER = Share(1, 4)
 BESIDE_FULLEST = Share(1, 3)
 """and for windows from there."""
 
+# At the end.
+
+PROOF, PROOF_PER_ENTRY = Share(1, 8), 100
+"""For prices of a term that only a search's word proves; but no more than all before has taken, or than so much for each number in the program."""
+
 # Programs that are cut in time.
 
 WHERE_NEAR = Share(1, 2)

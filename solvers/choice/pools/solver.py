@@ -82,6 +82,7 @@ class _Whole(Standing):
             self._minimise(index)
             if self.infeasible or self._is_over():
                 break
+        self._price_proofs()
         return self.outcome()
 
     def _minimise(self, index: int) -> None:

@@ -148,16 +148,32 @@ class Standing:
             return []
         return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
 
-    def _relax(self, index: int, rounds: int | None, share: Share) -> Relaxed | None:
-        """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
+    def _relax(self, index: int, rounds: int | None, share: Share, most: int | None = None) -> Relaxed | None:
+        """The linear program, within its share of the work and no more than `most`, and what its prices prove of the term, if the earlier ones are at their least."""
         held = () if self.value is None else self.value[:index]
-        found = self.asking.relax(self.program, held, self._some(share), rounds)
+        work = self._some(share)
+        found = self.asking.relax(self.program, held, work if most is None else min(work, most), rounds)
         if found is None:
             return found
-        if index or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM):
+        if self._takes_prices(index):
             self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
         self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
         return found
+
+    def _takes_prices(self, index: int) -> bool:
+        """Can prices with crowds prove something of the term?"""
+        return index > 0 or (can_price(self.instance) and proof_of(self.instance) is Proof.PRICED_ROOM)
+
+    def _price_proofs(self) -> None:
+        """Look for prices where only a solver's word says that a term is at its least: anybody can add them up again."""
+        work = max(self.work, budget.PROOF_PER_ENTRY * self.program.entries)
+        for index, term in enumerate(self.program.terms):
+            if term.is_largest or self.value is None or not self._is_settled(index) or self._is_over():
+                return
+            known = self.priced.get(index)
+            is_open = known is None or known.value < self.value[index]
+            if self.value[index] and is_open and self._takes_prices(index):
+                self._relax(index, None, budget.PROOF, most=work)
 
     def _can_look_at_boxes(self, relaxed: Relaxed | None, least: int) -> bool:
         """Is there work for at least so many, and is the height of what is live the peak itself?"""

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from functools import lru_cache
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from planner.checks import check
 from planner.facts.possible_places import Places
 from planner.generate import Request, generate
 from planner.model.plan import PlanCertificate, PlanStatus
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.certificates import objections
@@ -266,3 +267,48 @@ def test_prices_hold_for_all_plans_whose_earlier_terms_are_no_higher() -> None:
     lower = replace(proof, held=tuple((term, most - 1, over, under) for term, most, over, under in proof.held))
     forged = replace(claim, certificates=tuple(lower if each is proof else each for each in claim.certificates))
     assert FindingKind.UNPROVEN_BOUND in {finding.kind for finding in verify(problem, forged)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "buffers", "prefer"),
+    [("memories", 60, Preference.SIZE), ("memories", 60, Preference.SPEED), ("pools", 60, Preference.SPEED)],
+)
+def test_prices_prove_again_what_a_search_has_proven(kind: str, buffers: int, prefer: Preference) -> None:
+    problem = with_preference(generate(kind, Request(buffers, 500)), prefer)
+    made = plan(problem, Options(time_limit=None, work_limit=3_000_000))
+    assert made.status is PlanStatus.OPTIMAL
+    proven = tuple(each for each in made.certificates if each.proof is not Proof.SEARCH)
+    assert verify(problem, replace(made, certificates=proven)) == ()
+
+
+def test_what_is_there_in_any_case_has_its_room_in_a_crowd() -> None:
+    """Of the other two only one has room beside it."""
+    near, far = Pool("near", size=8), Pool("far", rank=1)
+    here = Buffer("here", size=5, live=((0, 1),), pools=("near",))
+    others = (Buffer(name, size=2, live=((0, 1),), accesses=3) for name in "ab")
+    problem = Problem((here, *others), (near, far), terms=(Term.ACCESS_COST,))
+    instance = lower(problem).instance
+    program = program_of(instance)
+    number = class_numbers(instance)
+    (row,) = (n for n, each in enumerate(program.rows) if each.pool == 0)
+    classes = tuple(group for group, _ in program.rows[row].members)
+    crowd = Crowd(row, classes, (1,) * len(classes))
+    truth = oracle.solve(problem).value
+    assert truth is not None
+    relaxed = Relaxed((0, 0), (), ((crowd, float(truth[0])),), (), 0.0, 0, (0.0, 0.0))
+    proof = certificate_of(instance, program, number, relaxed)
+    assert proof.value == truth[0] > 0
+    assert objections(Places(problem), [lifted(problem, lower(problem).times, proof)]) == []
+
+
+def test_a_peak_is_no_lower_than_what_is_there_in_any_case() -> None:
+    here = Buffer("here", size=5, live=((0, 1),), pools=("near",))
+    problem = Problem((here,), (Pool("near"), Pool("far", rank=1)), terms=(Term.BALANCED,), peak_price=4)
+    instance = lower(problem).instance
+    proof = certificate_of(
+        instance, program_of(instance), class_numbers(instance), Relaxed((0, 0), (), (), (), 0.0, 0, (0.0, 0.0))
+    )
+    truth = oracle.solve(problem).value
+    assert truth is not None
+    assert proof.value == truth[0] >= 20
+    assert objections(Places(problem), [lifted(problem, lower(problem).times, proof)]) == []
