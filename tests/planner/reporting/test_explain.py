@@ -232,9 +232,16 @@ def test_each_bound_names_its_term() -> None:
 def test_a_bound_of_a_later_term_says_what_it_presumes() -> None:
     problem = generate("pools", Request(60, 55511))
     made = plan(problem, Options(time_limit=None, work_limit=1_000_000, workers=1, prefer=Preference.SPEED))
+    first, second = made.objective.terms
+    assert second.value is not None
     text = explain_bound(problem, made)
+    assert f"The sum of peaks cannot be below {second.value}: not all that would gain by it has room" in text
+    assert f", with access cost at most {first.value}\n" in text
+    searched = PlanCertificate(Proof.SEARCH, second.value, term=second.name, solver="pools_first")
+    others = (each for each in made.certificates if each.term is not second.name or each.proof is not Proof.PRICED_ROOM)
+    text = explain_bound(problem, replace(made, certificates=(*others, searched)))
     assert (
-        f"The sum of peaks cannot be below {made.objective.terms[1].value}: pools_first tried every placement below it, the terms before"
+        f"The sum of peaks cannot be below {second.value}: pools_first tried every placement below it, the terms before"
         in text
     )
 

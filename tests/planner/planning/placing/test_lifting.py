@@ -51,7 +51,7 @@ def test_a_search_is_no_certificate_of_what_anybody_can_add_up() -> None:
     assert made.status is PlanStatus.OPTIMAL
     proofs = [(each.proof, each.term, each.value) for each in made.certificates if each.pool is None]
     assert proofs == [
-        (Proof.SEARCH, Term.ACCESS_COST, second.value),
         (Proof.POOL_SHARING, Term.SUM_OF_PEAKS, first.value),
+        (Proof.PRICED_ROOM, Term.ACCESS_COST, second.value),
     ]
     assert verify(with_preference(problem, Preference.SIZE), made) == ()
