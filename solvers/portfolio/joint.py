@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..model.objective import evaluate
 from ..model.outcome import Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
+from .ahead import Answers, working_ahead
 from .board import Board, Relay
 from .execute import FULL, Earnings, Engines, ask, execute
 from .few_choices import OF_PEAKS, WORK_OF_A_CHOICE, all_choices, is_settled_by_choice
@@ -116,6 +118,7 @@ class Joint:
         """Was every choice of pools tried, and with it every tie?"""
         self.rounds = 0
         self.earnings = Earnings()
+        self.ahead: Answers = {}
 
     @property
     def is_open(self) -> bool:
@@ -143,13 +146,16 @@ class Joint:
             self._ask("greedy", self._greedy_work())
         if self._finished() is None:
             self._try_all_choices()
-        for name in [name for name in self.engines.active if role_of(name).leads]:
-            if self._finished() is None:
-                left = self._left()
-                self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
-        for name in self.bounders:
-            if self._finished() is None:
-                self._ask(name, self._left())
+        leaders = [name for name in self.engines.active if role_of(name).leads]
+        others = self.bounders if leaders and self._finished() is None else []
+        with working_ahead(others, self.instance, replace(self.task, start=self.placement), self.board) as self.ahead:
+            for name in leaders:
+                if self._finished() is None:
+                    left = self._left()
+                    self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
+            for name in self.bounders:
+                if self._finished() is None:
+                    self._ask(name, self._left())
         self._seek_ways()
 
     def round(self, work: int) -> None:
@@ -297,12 +303,13 @@ class Joint:
             bound=self.proven.bound,
             pool_bounds=self.proven.bounds_in_units(),
         )
+        answer = self.ahead.pop(name, None) or partial(ask, name, self.instance, task, self._relay(name))
         if self.placement is None:
-            outcome = ask(name, self.instance, task, self._relay(name))
+            outcome = answer()
         else:
             try:
                 with interrupted_by(self._give_up):
-                    outcome = ask(name, self.instance, task, self._relay(name))
+                    outcome = answer()
             except GivenUp:
                 return
         self.engines.heard(name, outcome)

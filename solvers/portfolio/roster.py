@@ -68,6 +68,8 @@ class Role(NamedTuple):
     """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
     leads: bool = False
     """It works before bounds are computed: it mostly proves the optimum sooner than they are found."""
+    works_ahead: bool = False
+    """If there is a placement, its answer depends on the instance alone, and another process works it out: it can begin before engines that lead are done."""
     saves_greedy: bool = False
     """It finds what greedy would find with more work, and sooner."""
     packs_pools: bool = False
@@ -95,7 +97,7 @@ ROSTER = {
     "must_share": Role(joint=True, minds_reuse=True),
     "must_move": Role(joint=True, minds_moves=True),
     "room_prices": Role(joint=True),
-    "pool_sharing": Role(joint=True),
+    "pool_sharing": Role(joint=True, works_ahead=True),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
     "reuse": Role(joint=True, saves_greedy=True, minds_reuse=True),
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),

@@ -236,10 +236,8 @@ class _Replay:
         self._settled: set[int] = set()
         self._schedule = Schedule(self._jobs, workers)
         self._searches: dict[Job, Strategies] = {}
-        self._work: dict[Job, float] = {}
-        """What parts that use one worker have left."""
-        self._events: list[tuple[float, int, Job, tuple[int, int]]] = []
-        """The ends of attempts."""
+        self._work: dict[Job, float] = {}  # what parts that use one worker have left
+        self._events: list[tuple[float, int, Job, tuple[int, int]]] = []  # the ends of attempts
         self._planned = 0
 
     def duration(self) -> float:
@@ -256,7 +254,7 @@ class _Replay:
                 self._end(job)
             while self._events and self._events[0][0] <= now:
                 _, _, job, attempt = heapq.heappop(self._events)
-                if (strategies := self._searches.get(job)) is not None:
+                if strategies := self._searches.get(job):
                     strategies.end(*attempt)
                     if strategies.over:
                         self._end(job)
@@ -289,8 +287,7 @@ class _Replay:
         team, ended = self._parts[job.number]
         self._finish(job)
         self._left[id(team)] -= 1
-        if ended.settles:
-            self._settled.add(id(team))
+        self._settled |= {id(team)} if ended.settles else set()
         if ended.settles or not self._left[id(team)]:
             for other, (its_team, part) in zip(self._jobs, self._parts, strict=True):
                 if its_team is team and not part.is_needed and other.has_begun and not other.has_finished:

@@ -1,0 +1,42 @@
+"""Engines that work ahead, beside those that come before them.
+
+What comes before may settle everything: then a second worker has worked in vain, which one worker would not have done at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import TypeAlias
+
+from ..model.errors import StopReason
+from ..model.instance import Instance
+from ..model.solver import Task
+from .board import Board, Relay
+from .execute import Answer, ask
+from .roster import role_of
+
+Answers: TypeAlias = dict[str, Callable[[], Answer]]
+"""By engine: waits for its answer."""
+
+
+@contextmanager
+def working_ahead(names: Iterable[str], instance: Instance, task: Task, board: Board) -> Iterator[Answers]:
+    """Within this context, those of these engines that can work ahead do so, each on its own thread, if there is a worker for them.
+
+    Their answers are what they would be later, since they depend on no more than that there is a placement. By the end, those still at work are stopped.
+    """
+    early = [name for name in names if role_of(name).works_ahead]
+    if not early or task.start is None or task.limits.workers == 1:
+        yield {}
+        return
+    from concurrent.futures import ThreadPoolExecutor  # most problems do not need it
+
+    is_over, relay = Event(), Relay(board)
+    relay.stopped = lambda: board.stopped() or (StopReason.CANCELLED if is_over.is_set() else None)
+    with ThreadPoolExecutor(len(early)) as threads:
+        try:
+            yield {name: threads.submit(ask, name, instance, task, relay).result for name in early}
+        finally:
+            is_over.set()
