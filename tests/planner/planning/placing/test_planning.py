@@ -66,6 +66,14 @@ def test_one_worker_and_two_make_the_same_bytes(seed: int) -> None:
     assert len({lasting(made) for made in plans}) == 1
 
 
+def test_engines_that_rest_for_each_other_make_the_same_bytes() -> None:
+    """Rounds of a packing that stays open, long enough for workers to change engines."""
+    problem = generate("packing", Request(400, 1001))
+    plans = [plan(problem, Options(time_limit=None, work_limit=900_000, workers=workers)) for workers in (1, 2, 3)]
+    assert all(made.reproducible for made in plans)
+    assert len({lasting(made) for made in plans}) == 1
+
+
 def test_progress_only_ever_gets_better() -> None:
     seen: list[Progress] = []
     made = plan(tangle(), Options(work_limit=300_000), seen.append)
