@@ -169,6 +169,19 @@ def test_blocks_that_live_for_one_step_fill_what_is_left_between_others() -> Non
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
+def test_what_lies_in_a_window_of_time_is_glued_anew() -> None:
+    """Where some sets of short-lived blocks were chosen wrongly, all that is right elsewhere stays glued."""
+    for seed in (1, 3):
+        instance = packing(1_000, seed, steps=60)
+        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound_of(instance),))
+        outcome = Gluing().solve(instance, task, Silent())
+        assert outcome.placement is not None
+        assert violation(instance, outcome.placement) is None
+        assert outcome.stop is StopReason.PROVED
+
+
+@where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_what_exact_joints_leave_is_packed_with_some_slack() -> None:
     instance = packing(8_000, 4)
     start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])

@@ -86,15 +86,20 @@ public:
         }
     }
 
-    // Takes apart what cannot be kept below this lower height: each joint that wastes room where it is short, and all joints above it.
-    void lower(Coord height, std::int64_t& work) {
-        slack_.shift_by(height - height_), height_ = height;
-        room_ = slack_.room(height, blocks_->live());
-        std::vector<Node> nodes = forest_.loose();
+    // These pieces and all that they are made of, each after what it is part of.
+    std::vector<Node> with_parts(std::vector<Node> nodes) const {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const Piece& piece = forest_[nodes[i]];
             if (piece.joint != Joint::kLeaf) nodes.push_back(piece.first), nodes.push_back(piece.second);
         }
+        return nodes;
+    }
+
+    // Takes apart what cannot be kept below this lower height: each joint that wastes room where it is short, and all joints above it.
+    void lower(Coord height, std::int64_t& work) {
+        slack_.shift_by(height - height_), height_ = height;
+        room_ = slack_.room(height, blocks_->live());
+        const std::vector<Node> nodes = with_parts(forest_.loose());
         work += kLooksAPayment * static_cast<std::int64_t>(nodes.size());
         std::vector<bool> goes(forest_.nodes(), false);
         for (std::size_t i = nodes.size(); i-- > 0;) {

@@ -9,8 +9,9 @@ namespace {
 
 // The same numbers stand in solvers/kernels/python/gluing.
 constexpr Coord kTemperature = 28'000;                    // 0.6 times the natural logarithm of 2
-constexpr std::int64_t kLong = 20;   // pieces are taken apart for this multiple of the work of the first gluing,
-constexpr std::int64_t kStuck = 8;   // or without a new minimum of pieces for this multiple
+constexpr std::size_t kMostRenewed = 500;  // blocks that are glued anew;
+constexpr std::int64_t kLong = 20;         // their pieces are taken apart for this multiple of the work of gluing them once,
+constexpr std::int64_t kStuck = 8;         // or without a new minimum of pieces for this multiple
 constexpr std::size_t kMostSummed = 14;  // of so many pieces all sets are tried,
 constexpr std::size_t kMostHeights = 4;  // for so many heights beside them
 constexpr std::size_t kFewAlike = 3;     // of fewer pieces that begin and end together, no set is looked for
@@ -20,18 +21,44 @@ constexpr std::int64_t kLooksASum = 8;
 }  // namespace
 
 ExactGluing::ExactGluing(const LeafBlocks& blocks, Course& course, Coord height)
-    : Gluer(blocks, course, kTemperature, kStuck, kLooksASum), height_(height) {}
+    : Gluer(blocks, course, kTemperature, kLooksASum), height_(height) {}
 
-void ExactGluing::glue_all(Coord noise, std::int64_t until) {
-    noise_ = noise;
-    glue_once(height_);
-    improve(std::min(until, course_.work + kLong * once_));
+// The window is that of two loose pieces that touch one time, or of one.
+bool ExactGluing::renew(std::int64_t until) {
+    const Forest& forest = glued_.forest();
+    const std::size_t known = glued_.loose();
+    const Piece& one = forest[forest.loose()[course_.below(known)]];
+    const std::vector<Node>& near = loose_where([&](Node node) { return forest[node].begin <= one.end && one.begin <= forest[node].end; });
+    const Piece& other = forest[near[course_.below(near.size())]];
+    from_ = std::min(one.begin, other.begin), to_ = std::max(one.end, other.end);
+    const std::vector<Node> nodes = glued_.with_parts(loose_where([this](Node node) { return is_inside(node); }));
+    course_.work += kLooksAPayment * static_cast<std::int64_t>(nodes.size());
+    // One node in two is a block.
+    if (nodes.size() > 2 * kMostRenewed) return false;
+    const Assembly kept = glued_;
+    course_.work += static_cast<std::int64_t>(forest.nodes());
+    forget();
+    const std::int64_t begun = course_.work;
+    for (const Node node : nodes) {
+        if (forest[node].joint != Joint::kLeaf) glued_.split(node, course_.work), glued_.give_back(node);
+    }
+    noise_ = kNoises[0];
+    for (const Node node : nodes) {
+        if (forest[node].loose) look_around(node);
+    }
+    glue();
+    const std::int64_t once = course_.work - begun;
+    improve(std::min(until, course_.work + kLong * once), kStuck * once);
+    if (glued_.loose() > known || course_.is_over()) glued_ = kept;
+    return glued_.loose() < known;
 }
 
-// A loose piece, or a block in one; what was joined last is as likely as all that was joined before.
+// A loose piece in the window, or a block in one; what was joined last is as likely as all that was joined before.
 Node ExactGluing::place() {
     const Forest& forest = glued_.forest();
-    Node node = forest.loose()[course_.below(glued_.loose())];
+    const std::vector<Node>& inside = loose_where([this](Node node) { return is_inside(node); });
+    const std::vector<Node>& among = inside.empty() ? forest.loose() : inside;  // all may be part of what begins or ends outside
+    Node node = among[course_.below(among.size())];
     if (course_.below(2) == 0) return node;
     while (forest[node].joint != Joint::kLeaf) node = course_.below(2) == 0 ? forest[node].first : forest[node].second;
     return node;

@@ -19,8 +19,10 @@ public:
     const Assembly& glued() const { return glued_; }
     std::int64_t once() const { return once_; }
 
-    // Begins with loose blocks and glues them, from the surest joint on; then takes apart and glues again, until one piece is left or no fewer are reached.
-    void glue_all(Coord noise, std::int64_t until);
+    // Begins with loose blocks and glues them, from the surest joint on.
+    void glue_all() { glue_once(height_); }
+    // Takes apart all that lies in a window of time, and glues it anew. True if that leaves fewer pieces; if it leaves more, it is undone.
+    bool renew(std::int64_t until);
 
 private:
     using Sum = std::pair<Coord, std::uint32_t>;  // a sum of heights, and a bit for each piece in it
@@ -33,7 +35,10 @@ private:
     bool chain_some(std::int32_t begin, std::int32_t end);
     bool add_up_to(Coord height, const std::vector<Node>& pieces);
 
+    bool is_inside(Node node) const { return from_ <= glued_.forest()[node].begin && glued_.forest()[node].end <= to_; }
+
     const Coord height_;
+    std::int32_t from_ = 0, to_ = 0;  // the window
     std::vector<Node> alike_, chosen_;
     std::vector<Sum> sums_, others_;
 };

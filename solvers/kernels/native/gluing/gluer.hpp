@@ -32,10 +32,9 @@ protected:
         bool operator>(const Candidate& other) const { return std::tie(key, turn) > std::tie(other.key, other.turn); }
     };
 
-    // Moves may increase the pieces at this temperature; they end without a new minimum for this multiple of the work of the first gluing. Each candidate
-    // that is looked at again takes so many looks.
-    Gluer(const LeafBlocks& blocks, Course& course, Coord temperature, std::int64_t stuck, std::int64_t looks)
-        : blocks_(blocks), glued_(blocks), course_(course), temperature_(temperature), stuck_(stuck), looks_(looks) {}
+    // Moves may increase the pieces at this temperature. Each candidate that is looked at again takes so many looks.
+    Gluer(const LeafBlocks& blocks, Course& course, Coord temperature, std::int64_t looks)
+        : blocks_(blocks), glued_(blocks), course_(course), temperature_(temperature), looks_(looks) {}
     ~Gluer() = default;
 
     // The logarithm of the joint's cost; none if it is impossible.
@@ -57,12 +56,12 @@ protected:
         once_ = course_.work - begun;
     }
 
-    // Takes apart and glues again until one piece is left, or it gets stuck.
-    void improve(std::int64_t until) {
+    // Takes apart and glues again until one piece is left, or this much work brings no new minimum of pieces.
+    void improve(std::int64_t until, std::int64_t patience) {
         std::int64_t last = course_.work;
         std::size_t fewest = glued_.loose();
         Coord energy = energy_now();
-        while (glued_.loose() > 1 && course_.work < until && course_.work - last < stuck_ * once_ && !course_.is_over()) {
+        while (glued_.loose() > 1 && course_.work < until && course_.work - last < patience && !course_.is_over()) {
             if (glued_.loose() < fewest) fewest = glued_.loose(), last = course_.work;
             move();
             const Coord next = energy_now();
@@ -75,6 +74,17 @@ protected:
                 glued_.undo(log_, course_.work);
             }
         }
+    }
+
+    // The loose pieces that are suitable.
+    template <typename Suits>
+    std::vector<Node>& loose_where(const Suits& suits) {
+        some_.clear();
+        for (const Node node : glued_.forest().loose()) {
+            if (suits(node)) some_.push_back(node);
+        }
+        course_.work += static_cast<std::int64_t>(glued_.loose());
+        return some_;
     }
 
     void forget() { queue_.clear(), turn_ = 0, log_.clear(), fresh_.clear(); }
@@ -161,15 +171,11 @@ private:
         const Node where = place();
         const std::int32_t time = course_.below(2) == 0 ? glued_.forest()[where].begin : glued_.forest()[where].end;
         const bool is_loose = glued_.forest()[where].loose;
-        touching_.clear();
-        for (const Node other : glued_.forest().loose()) {
-            if (other != where && touches(other, time)) touching_.push_back(other);
-        }
-        course_.work += static_cast<std::int64_t>(glued_.loose());
-        const std::size_t others = std::min<std::size_t>(touching_.size(), 1 + course_.below(kMostOthers));
-        for (std::size_t i = 0; i < others; ++i) std::swap(touching_[i], touching_[i + course_.below(touching_.size() - i)]);
+        std::vector<Node>& touching = loose_where([&](Node other) { return other != where && touches(other, time); });
+        const std::size_t others = std::min<std::size_t>(touching.size(), 1 + course_.below(kMostOthers));
+        for (std::size_t i = 0; i < others; ++i) std::swap(touching[i], touching[i + course_.below(touching.size() - i)]);
         if (is_loose) take_apart(where, time);
-        for (std::size_t i = 0; i < others; ++i) take_apart(touching_[i], time);
+        for (std::size_t i = 0; i < others; ++i) take_apart(touching[i], time);
         for (const Node node : fresh_) {
             if (glued_.forest()[node].loose) look_around(node);
         }
@@ -193,11 +199,11 @@ private:
     bool touches(Node node, std::int32_t time) const { return glued_.forest()[node].begin <= time && time <= glued_.forest()[node].end; }
 
     const Coord temperature_;
-    const std::int64_t stuck_, looks_;
+    const std::int64_t looks_;
     std::vector<Candidate> queue_;  // a heap
     std::uint32_t turn_ = 0;
     std::vector<Change> log_;
-    std::vector<Node> fresh_, touching_;
+    std::vector<Node> fresh_, some_;
 };
 
 }  // namespace memplan

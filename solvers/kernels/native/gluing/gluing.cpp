@@ -19,9 +19,9 @@ constexpr int kMostAtOnce = 12;                  // and of neighbours at each
 constexpr Coord kTemperature = 9'000;            // 0.2 divided by the natural logarithm of 2
 constexpr Coord kFirstGap = 60;                  // the first gap is this part of the live sum
 constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
-constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height, and for exact joints alone,
-constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this
-constexpr std::size_t kFewLeft = 8;              // which end if more than this part of all blocks is left: they were not cut straight
+constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
+constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this; all but this part for exact joints alone,
+constexpr std::size_t kFewLeft = 4;              // which end if more than this part of all blocks is left at first: they were not cut straight
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
 constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
@@ -34,7 +34,7 @@ constexpr int kSteps = 4;                        // and tries this many heights 
 class Gluing final : Gluer {
 public:
     Gluing(const LeafBlocks& blocks, const ImprovementOptions& options, Course& course)
-        : Gluer(blocks, course, kTemperature, kStuck, kLooksAPayment), options_(options), live_(blocks.live()), unit_(blocks.unit()) {
+        : Gluer(blocks, course, kTemperature, kLooksAPayment), options_(options), live_(blocks.live()), unit_(blocks.unit()) {
         result_.offsets.assign(options.start.begin(), options.start.end());
         for (const Coord live : live_) least_ = std::max(least_, live);
         result_.peak = blocks_.peak_of(result_.offsets);
@@ -42,7 +42,7 @@ public:
     }
 
     Improvement run() {
-        if (!live_.empty() && !glue_exactly(options_.work / kPartOfWork)) try_heights();
+        if (!live_.empty() && !glue_exactly(options_.work - options_.work / kPartOfWork)) try_heights();
         result_.work = course_.work;
         return std::move(result_);
     }
@@ -81,18 +81,18 @@ private:
     Coord most_gap() const { return (result_.peak + unit_ - 1) / unit_ - least_; }
     Coord first_gap() const { return std::min(least_ / kFirstGap, most_gap() / 2); }
 
-    // Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them; else it keeps the fewest pieces that
-    // were left.
+    // Glues blocks that leave no room unused, window after window. True if that places them; else it keeps the pieces that are left.
     bool glue_exactly(std::int64_t until) {
         if (std::any_of(live_.begin(), live_.end(), [&](Coord live) { return live < least_; })) return false;
         ExactGluing exact(blocks_, course_, least_);
-        for (Coord noise = 0; !course_.is_over() && course_.work < until; noise = kNoises[0]) {
-            exact.glue_all(noise, until);
-            suits_exact_ = exact.glued().loose() * kFewLeft <= blocks_.count();
-            if (!suits_exact_) break;
-            if (fits(exact.glued().forest(), least_)) return result_.peak <= options_.enough;
-            if (noise == 0 || exact.glued().loose() < glued_.loose()) glued_ = exact.glued(), once_ = exact.once();
+        exact.glue_all();
+        suits_exact_ = exact.glued().loose() * kFewLeft <= blocks_.count();
+        if (!suits_exact_) return false;
+        for (bool is_better = true; !course_.is_over(); is_better = exact.renew(until)) {
+            if (is_better && fits(exact.glued().forest(), least_)) return result_.peak <= options_.enough;
+            if (course_.work >= until) break;
         }
+        glued_ = exact.glued(), once_ = exact.once();
         return false;
     }
 
@@ -139,7 +139,7 @@ private:
 
     // True if the blocks have a place below the height after moves.
     bool places(std::int64_t until) {
-        improve(until);
+        improve(until, kStuck * once_);
         if (fits(glued_.forest(), glued_.height())) return true;
         if (glued_.loose() <= kMostLeft) {
             const std::vector<Node> boxes = by_area(glued_.forest(), glued_.slack());

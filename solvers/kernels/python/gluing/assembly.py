@@ -80,15 +80,20 @@ class Assembly:
                 self.forest.rejoin(node)
                 self._pay(self.forest[node], 1)
 
+    def with_parts(self, nodes: list[int]) -> list[int]:
+        """These pieces and all that they are made of, each after what it is part of."""
+        found = list(nodes)
+        for node in found:
+            piece = self.forest[node]
+            if not piece.is_leaf:
+                found += (piece.first, piece.second)
+        return found
+
     def lower(self, height: int) -> None:
         """Takes apart what cannot be kept below this lower height: each joint that wastes room where it is short, and all joints above it."""
         self.slack.shift_by(height - self.height)
         self.height, self.room = height, self.slack.room(height, self.blocks.live)
-        nodes = list(self.loose)
-        for node in nodes:
-            piece = self.forest[node]
-            if not piece.is_leaf:
-                nodes += (piece.first, piece.second)
+        nodes = self.with_parts(self.loose)
         self.course.work += LOOKS_A_PAYMENT * len(nodes)
         goes: set[int] = set()
         for node in reversed(nodes):

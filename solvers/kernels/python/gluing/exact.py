@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .assembly import LOOKS_A_PAYMENT
 from .course import Course
 from .forest import Piece
-from .gluer import Gluer
+from .gluer import NOISES, Gluer
 from .leaves import LeafBlocks
 from .slack import ONE
 
 # The same numbers stand in kernels/native/gluing.
+MOST_RENEWED = 500
 LONG = 20
+STUCK = 8
 MOST_SUMMED = 14
 MOST_HEIGHTS = 4
 FEW_ALIKE = 3
@@ -25,24 +28,61 @@ LOOKS_A_SUM = 8
 
 class ExactGluing(Gluer):
     temperature = 28_000
-    stuck = 8
     looks = LOOKS_A_SUM
 
     def __init__(self, blocks: LeafBlocks, course: Course, height: int) -> None:
         super().__init__(blocks, course)
         self.height = height
         """All sections are filled up to it."""
+        self._window = (0, 0)
 
-    def glue_all(self, noise: int, until: int) -> None:
-        """Begin with loose blocks and glue them, from the surest joint on; then take apart and glue again."""
-        self.noise = noise
+    def glue_all(self) -> None:
+        """Begin with loose blocks and glue them, from the surest joint on."""
         self._glue_once(self.height)
-        self._improve(min(until, self.course.work + LONG * self.once))
+
+    def renew(self, until: int) -> bool:
+        """Take apart all that lies in a window of time, and glue it anew. True if that leaves fewer pieces; if it leaves more, it is undone.
+
+        The window is that of two loose pieces that touch one time, or of one.
+        """
+        forest, course = self.forest, self.course
+        known = len(forest.loose)
+        one = forest[forest.loose[course.below(known)]]
+        near = self._loose_where(lambda node: forest[node].begin <= one.end and one.begin <= forest[node].end)
+        other = forest[near[course.below(len(near))]]
+        self._window = (min(one.begin, other.begin), max(one.end, other.end))
+        nodes = self.glued.with_parts(self._loose_where(self._is_inside))
+        course.work += LOOKS_A_PAYMENT * len(nodes)
+        # One node in two is a block.
+        if len(nodes) > 2 * MOST_RENEWED:
+            return False
+        kept = self.glued.copy()
+        course.work += len(forest.pieces)
+        self._forget()
+        begun = course.work
+        for node in nodes:
+            if not forest[node].is_leaf:
+                self.glued.split(node)
+                self.glued.give_back(node)
+        self.noise = NOISES[0]
+        for node in nodes:
+            if forest.is_loose(node):
+                self._look_around(node)
+        self._glue()
+        once = course.work - begun
+        self._improve(min(until, course.work + LONG * once), STUCK * once)
+        if len(forest.loose) > known or course.is_over():
+            self.glued = kept
+        return len(self.glued.loose) < known
+
+    def _is_inside(self, node: int) -> bool:
+        return self._window[0] <= self.forest[node].begin and self.forest[node].end <= self._window[1]
 
     def _place(self) -> int:
-        """A loose piece, or a block in one; what was joined last is as likely as all that was joined before."""
+        """A loose piece in the window, or a block in one; what was joined last is as likely as all that was joined before."""
         below, forest = self.course.below, self.forest
-        node = forest.loose[below(len(forest.loose))]
+        inside = self._loose_where(self._is_inside) or forest.loose  # all may be part of what begins or ends outside
+        node = inside[below(len(inside))]
         if below(2) == 1:
             while not forest[node].is_leaf:
                 node = forest[node].first if below(2) == 0 else forest[node].second

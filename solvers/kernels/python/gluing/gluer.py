@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 from .assembly import Assembly
@@ -25,8 +26,6 @@ class Gluer(ABC):
 
     temperature: int
     """At which moves may increase the pieces."""
-    stuck: int
-    """Moves end without a new minimum of pieces for this multiple of the work of the first gluing."""
     looks: int
     """The work of looking at a candidate again."""
 
@@ -72,9 +71,9 @@ class Gluer(ABC):
         self._glue()
         self.once = self.course.work - begun
 
-    def _improve(self, until: int) -> None:
-        """Takes apart and glues again until one piece is left, or it gets stuck."""
-        course, patience = self.course, self.stuck * self.once
+    def _improve(self, until: int, patience: int) -> None:
+        """Takes apart and glues again until one piece is left, or this much work brings no new minimum of pieces."""
+        course = self.course
         last = course.work
         fewest, energy = len(self.glued.loose), self._energy()
         while len(self.glued.loose) > 1 and course.work < until:
@@ -91,6 +90,11 @@ class Gluer(ABC):
                         self.glued.give_back(node)
             else:
                 self.glued.undo(self._log)
+
+    def _loose_where(self, suits: Callable[[int], bool]) -> list[int]:
+        """The loose pieces that are suitable."""
+        self.course.work += len(self.glued.loose)
+        return [node for node in self.glued.loose if suits(node)]
 
     def _forget(self) -> None:
         self._queue, self._turn, self._log, self._fresh = [], 0, [], []
@@ -155,11 +159,10 @@ class Gluer(ABC):
         below = self.course.below
         self.noise = NOISES[below(len(NOISES))]
         where = self._place()
-        forest, loose = self.forest, self.glued.loose
+        forest = self.forest
         time = forest[where].begin if below(2) == 0 else forest[where].end
-        touching = [other for other in loose if other != where and forest[other].touches(time)]
+        touching = self._loose_where(lambda other: other != where and forest[other].touches(time))
         first = [where] if forest.is_loose(where) else []
-        self.course.work += len(loose)
         others = min(len(touching), 1 + below(MOST_OTHERS))
         for i in range(others):
             k = i + below(len(touching) - i)

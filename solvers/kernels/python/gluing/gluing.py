@@ -33,9 +33,10 @@ MOST_AT_ONCE = 12
 FIRST_GAP = 60
 WIDER = 3
 PART_OF_WORK = 4
-FEW_LEFT = 8
+FEW_LEFT = 4
 LOOKS_A_BLOCK = 400_000
 MOST_FAILURES = 5
+STUCK = 30
 NO_SLACK = 4
 MOST_LEFT = 30
 MOST_BOXES = 100
@@ -60,7 +61,6 @@ def gluing(
 
 class _Gluing(Gluer):
     temperature = 9_000
-    stuck = 30
     looks = LOOKS_A_PAYMENT
 
     def __init__(self, blocks: LeafBlocks, start: Ints, enough: int, course: Course) -> None:
@@ -80,7 +80,7 @@ class _Gluing(Gluer):
     def run(self) -> None:
         if not self.blocks.live:
             return
-        if self._glue_exactly(self.course.most // PART_OF_WORK):
+        if self._glue_exactly(self.course.most - self.course.most // PART_OF_WORK):
             return
         patience = min(self.course.most // PART_OF_WORK, LOOKS_A_BLOCK * len(self.blocks.pieces))
         if self.suits_exact:
@@ -106,25 +106,22 @@ class _Gluing(Gluer):
                 gap, patience = self._first_gap(), 2 * patience
 
     def _glue_exactly(self, until: int) -> bool:
-        """Glues blocks that leave no room unused, from the start again where it gets stuck. True if that places them.
-
-        Else it keeps the fewest pieces that were left.
-        """
+        """Glues blocks that leave no room unused, window after window. True if that places them; else it keeps the pieces that are left."""
         if any(live < self.least for live in self.blocks.live):
             return False
         exact = ExactGluing(self.blocks, self.course, self.least)
-        noise = 0
-        while not self.course.is_over() and self.course.work < until:
-            exact.glue_all(noise, until)
-            left = len(exact.glued.loose)
-            self.suits_exact = left * FEW_LEFT <= len(self.blocks.pieces)
-            if not self.suits_exact:
-                break
-            if self._fits(exact.forest, self.least):
+        exact.glue_all()
+        self.suits_exact = len(exact.glued.loose) * FEW_LEFT <= len(self.blocks.pieces)
+        if not self.suits_exact:
+            return False
+        is_better = True
+        while not self.course.is_over():
+            if is_better and self._fits(exact.forest, self.least):
                 return self.peak <= self.enough
-            if noise == 0 or left < len(self.glued.loose):
-                self.glued, self.once = exact.glued, exact.once
-            noise = NOISES[0]
+            if self.course.work >= until:
+                break
+            is_better = exact.renew(until)
+        self.glued, self.once = exact.glued, exact.once
         return False
 
     def _attempt(self, height: int, until: int) -> bool:
@@ -170,7 +167,7 @@ class _Gluing(Gluer):
 
     def _places(self, until: int) -> bool:
         """True if the blocks have a place below the height after moves."""
-        self._improve(until)
+        self._improve(until, STUCK * self.once)
         if self._fits(self.forest, self.glued.height):
             return True
         if len(self.glued.loose) <= MOST_LEFT:
