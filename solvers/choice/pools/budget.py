@@ -167,6 +167,10 @@ WINDOW_A_CLASS, MOST_TIMES = 400, 8
 """A window's question: more rarely helps, but where much is open in one window it may take so many times as much."""
 LONG_FLOOR_PER_ENTRY, SOON_PER_ENTRY = 8, 5
 """A floor's question after a long step; and what one takes that takes hardly more than to begin, for each number in the program."""
+SLICE_BY_SEARCH, SLICE_IN_ORDER = 10_000, 250_000
+"""Settling a slice of a pool by the search, which is mostly done at once, and by CP-SAT where it is not;"""
+FEWEST = 200_000
+"""and naming the few blocks to blame where one has no room."""
 PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
 """A proof that some blocks have no room together; and, for each class beside them, the question for a choice without that."""
 

@@ -194,7 +194,7 @@ class _Whole(Standing):
             elif found:
                 asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
         further = self._better(question, self._ask(asked, is_exact, share))
-        return sorted([*further, *found], key=lambda choice: choice.value)
+        return sorted([*further, *found], key=lambda each: (not self.clashes.allow(each.pools), each.value))
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
         """The same, with a better choice in front if there is one where the dearest classes are chosen first."""

@@ -19,7 +19,8 @@ from .boxes import BoxSearch
 from .budget import Share
 from .peaks import Choice
 from .placing.clashes import Clashes
-from .placing.packing import Packing
+from .placing.packing import Packing, ending_at, work_of_piece
+from .placing.slices import Slices
 from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
@@ -274,10 +275,29 @@ class Standing:
         """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
         index = question.term
         if any(any(term.of_peaks) or term.is_largest for term in self.program.terms[: index + 1]):
-            return False
+            return self._pack_below(choice, self._some(budget.CLASHES))
         of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
         value = self._take(self.clashes.placement(question, choice.pools, of_pool, work))
         return bool(value) and (value[index] - choice.value) * budget.CLOSE <= choice.value
+
+    def _pack_below(self, choice: Choice, work: int) -> bool:
+        """Pack the choice with pools that end where it thinks, slice by slice where that is hard; true if that was done."""
+        below = Packing(ending_at(self.instance, choice.tops), self.task, self.control)
+        pools = np.array(choice.pools, dtype=np.int64)[self.number]
+        placement, unfit = below.pack(pools, frozenset(), work_of_piece(0))
+        for pool in unfit:
+            blocks = np.flatnonzero(pools == pool)
+            if not below.instance.allowed[blocks, pool].all():
+                break
+            offset, _ = Slices(below, pool, blocks, work - below.work).settle()
+            if offset is None:
+                break
+            below.know(pool, blocks, offset)
+        else:
+            placement, _ = below.pack(pools, frozenset(), 1)
+        self.packing.work += below.work
+        self._take(placement)
+        return placement is not None
 
     def _pack_as_chosen(self, index: int) -> None:
         """Pack each pool as low as a later term that counts its peak would have it."""

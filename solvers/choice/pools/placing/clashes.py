@@ -6,7 +6,6 @@ and everybody else keeps his pool. So what a choice loses until it can be packed
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..program import Pools, Program, classes_in_time
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
 from .packing import Packing
+from .slices import Slices, shortest
 
 NEIGHBOURS = 10
 """So many classes before the first of a clash, and after the last, are chosen again with it."""
@@ -37,6 +37,10 @@ class Clashes:
     def _work(self) -> int:
         return self._asking.work + self._packing.work
 
+    def allow(self, pools: Pools) -> bool:
+        """True if the choice keeps apart what is known to clash."""
+        return all(any(pools[group] != pool for group in classes) for pool, classes in self.found)
+
     def placement(self, question: Question, pools: Pools, of_pool: int, work: int) -> Placement | None:
         """A placement of this choice, or of one nearby that answers the question almost as well; None if none was found within the work, `of_pool` for each."""
         end = self._work + work
@@ -45,10 +49,10 @@ class Clashes:
             placement, unfit = self._packing.pack(pool_of, frozenset(), max(min(of_pool, end - self._work), 1))
             if placement is not None:
                 return placement
-            found = [self._clash(pool, np.flatnonzero(pool_of == pool), end) for pool in unfit]
-            clashes = [clash for clash in found if clash is not None]
-            if len(clashes) < len(unfit):
-                return None
+            clashes = [clash for pool in unfit for clash in self._clashes(pool, np.flatnonzero(pool_of == pool), end)]
+            if not clashes:
+                placement, _ = self._packing.pack(pool_of, frozenset(), 1)  # as far as it is known by now
+                return placement
             self.found += tuple(clashes)
             better = self._again(question, pools, clashes, end)
             if better is None:
@@ -56,22 +60,32 @@ class Clashes:
             pools = better
         return None
 
-    def _clash(self, pool: int, blocks: Ints, end: int) -> Clash | None:
-        """A clash among these blocks of the pool."""
+    def _clashes(self, pool: int, blocks: Ints, end: int) -> list[Clash]:
+        """Clashes among these blocks of the pool; none where they are packed after all."""
         some = clash_among(self._packing, pool, blocks, end - self._work)
-        return None if some is None else Clash(pool, tuple(np.unique(self._number[some]).tolist()))
+        found = [] if some is None else [some]
+        if some is None and end > self._work:
+            offset, found = Slices(self._packing, pool, blocks, end - self._work).settle()
+            if offset is not None:
+                self._packing.know(pool, blocks, offset)
+        return [Clash(pool, tuple(np.unique(self._number[each]).tolist())) for each in found]
 
     def _again(self, question: Question, pools: Pools, clashes: list[Clash], end: int) -> Pools | None:
-        """The choice nearby without any clash that is known."""
-        chosen = set[int]()
-        for clash in clashes:
+        """The choice nearby without any clash that is known: beside one clash after the other."""
+        asked = replace(question, least=None, most=None, near=None, enough=None)
+        for number, clash in enumerate(clashes):
             at = [self._rank[group] for group in clash.classes if group in self._rank]
-            if at:
-                chosen.update(self._order[max(min(at) - NEIGHBOURS, 0) : max(at) + NEIGHBOURS + 1])
-        part = settled_in(self._program, {group: p for group, p in enumerate(pools) if group not in chosen})
-        asked = replace(question, least=None, most=None, near=None, enough=None, clashes=self.found)
-        left = end - self._work
-        return self._asking.ask(part, asked, min(left, budget.CLASH_A_CLASS * len(chosen))).pools if left > 0 else None
+            left = end - self._work
+            if not at or left <= 0:
+                return None
+            chosen = set(self._order[max(min(at) - NEIGHBOURS, 0) : max(at) + NEIGHBOURS + 1])
+            part = settled_in(self._program, {group: p for group, p in enumerate(pools) if group not in chosen})
+            known = (*self.found[: len(self.found) - len(clashes)], *clashes[: number + 1])
+            found = self._asking.ask(part, replace(asked, clashes=known), min(left, budget.CLASH_A_CLASS * len(chosen)))
+            if found.pools is None:
+                return None
+            pools = found.pools
+        return pools
 
 
 def clash_among(packing: Packing, pool: int, blocks: Ints, work: int) -> Ints | None:
@@ -85,23 +99,11 @@ def clash_among(packing: Packing, pool: int, blocks: Ints, work: int) -> Ints | 
 
     if not has_no_room(blocks):
         return None
-    blocks = _shortest(blocks[np.argsort(packing.starts[blocks], kind="stable")], has_no_room)
-    blocks = _shortest(blocks[np.argsort(-packing.ends[blocks], kind="stable")], has_no_room)
+    blocks = shortest(blocks[np.argsort(packing.starts[blocks], kind="stable")], has_no_room)
+    blocks = shortest(blocks[np.argsort(-packing.ends[blocks], kind="stable")], has_no_room)
     spare = blocks[np.argsort(packing.ends[blocks] - packing.starts[blocks], kind="stable")]
     for block in spare:
         rest = blocks[blocks != block]
         if has_no_room(rest):
             blocks = rest
     return blocks
-
-
-def _shortest(blocks: Ints, has_no_room: Callable[[Ints], bool]) -> Ints:
-    """The first of these blocks that have no room, as few as that; all of them have none."""
-    least, most = 1, len(blocks)
-    while least < most:
-        middle = (least + most) // 2
-        if has_no_room(blocks[:middle]):
-            most = middle
-        else:
-            least = middle + 1
-    return blocks[:most]

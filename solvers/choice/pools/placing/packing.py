@@ -11,6 +11,7 @@ from ....geometry.presolve import restrict
 from ....model.instance import Bools, Instance, Ints, Placement, Term
 from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
+from ....portfolio.execute import ask
 from ....portfolio.roster import PACKERS
 from ....portfolio.separate_pools import solve_separate_pools
 from .. import budget
@@ -40,18 +41,22 @@ class Packing:
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.work = 0
-        self._instance, self._task, self._control = instance, task, _Quietly(control)
+        self.instance, self._task, self._control = instance, task, _Quietly(control)
         block = instance.part_block[instance.rect_part]
         self.starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
         """When each block is first live."""
         np.minimum.at(self.starts, block, instance.rect_start)
         self.ends = np.zeros(instance.blocks, dtype=np.int64)
         np.maximum.at(self.ends, block, instance.rect_end)
+        self.areas = np.zeros(instance.blocks, dtype=np.int64)
+        """What each block takes of room and time together."""
+        heights = (instance.part_high - instance.part_low)[instance.rect_part]
+        np.add.at(self.areas, block, heights * (instance.rect_end - instance.rect_start))
         self._known: dict[tuple[int, bool, bytes], Ints | None] = {}
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
         """The placement for this choice of pools, and the pools that could not be packed. Only the pools in `counted` need low peaks."""
-        offset = np.zeros(self._instance.blocks, dtype=np.int64)
+        offset = np.zeros(self.instance.blocks, dtype=np.int64)
         unfit = []
         for p in np.unique(pool).tolist():
             blocks = np.flatnonzero(pool == p)
@@ -64,7 +69,7 @@ class Packing:
 
     def lowered(self, placement: Placement, counted: Sequence[int], work: int) -> Placement:
         """The placement with each of these pools packed anew, each within this work, where that ends lower."""
-        offset, heights = placement.offset.copy(), self._instance.block_high
+        offset, heights = placement.offset.copy(), self.instance.block_high
         for p in counted:
             blocks = np.flatnonzero(placement.pool == p)
             found = self._packed(p, blocks, True, work) if len(blocks) else None
@@ -78,7 +83,7 @@ class Packing:
         Blocks that begin a little earlier or later may move as well, as far again as the moving ones reach: blocks that stay leave gaps that
         hardly anything fits into. The answer is the blocks that were packed, and where each begins.
         """
-        instance = self._instance
+        instance = self.instance
         mine = moving[pool_of[moving] == pool]
         here = pool_of == pool
         around = self.starts[mine if len(mine) else moving]
@@ -117,7 +122,7 @@ class Packing:
 
     def _meets(self, free: Bools) -> Bools:
         """(n) Which blocks are live together with one of these, or in conflict with one?"""
-        i = self._instance
+        i = self.instance
         block = i.part_block[i.rect_part]
         mine = free[block]
         begun = np.bincount(i.rect_start[mine], minlength=i.sections + 1)
@@ -132,7 +137,7 @@ class Packing:
 
     def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Ints | None:
         """The offsets of these blocks in the pool; None if they were not packed within its capacity."""
-        if not self._instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
+        if not self.instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
             return None
         key = pool, low, blocks.tobytes()
         if key not in self._known:
@@ -142,12 +147,29 @@ class Packing:
 
     def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int) -> Outcome:
         """What comes of packing these blocks into the pool within its capacity."""
-        piece = restrict(self._instance, blocks, [pool]).instance
-        single = replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
-        task = Task(replace(self._task.limits, work=work, workers=1), goal, self._task.seed)
-        outcome = solve_separate_pools(single, task, self._control, PACKERS, by_name=False)
+        piece = self._piece(pool, blocks)
+        outcome = solve_separate_pools(piece, self._of(goal, work), self._control, PACKERS, by_name=False)
         self.work += outcome.work
         return outcome
+
+    def in_order(self, pool: int, blocks: Ints, work: int) -> Outcome | None:
+        """What CP-SAT says, which decides who lies below whom; None if these blocks are not for it."""
+        answer = ask("cpsat_order", self._piece(pool, blocks), self._of(Goal.FIT, work), self._control)
+        if not isinstance(answer, Outcome):
+            return None
+        self.work += answer.work
+        return answer
+
+    def know(self, pool: int, blocks: Ints, offsets: Ints) -> None:
+        """Remember a packing that was found otherwise."""
+        self._known[pool, False, blocks.tobytes()] = offsets
+
+    def _piece(self, pool: int, blocks: Ints) -> Instance:
+        piece = restrict(self.instance, blocks, [pool]).instance
+        return replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
+
+    def _of(self, goal: Goal, work: int) -> Task:
+        return Task(replace(self._task.limits, work=work, workers=1), goal, self._task.seed)
 
 
 class _Quietly:

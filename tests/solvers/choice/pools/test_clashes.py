@@ -13,6 +13,8 @@ import pytest
 from planner import Options, plan, verify
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
+from solvers.choice.pools.placing import slices
 from solvers.choice.pools.placing.clashes import Clashes, clash_among
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program import class_numbers, program_of
@@ -118,6 +120,15 @@ def least_cost(problem: Problem) -> int:
     )
 
 
+@pytest.fixture(params=["by search", "by slices"])
+def proven(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How it is proven that blocks have no room."""
+    if request.param == "by slices":
+        monkeypatch.setattr(budget, "PROOF_OF_CLASH", 0)
+        monkeypatch.setattr(slices, "SLICE", 6)
+
+
+@pytest.mark.usefixtures("proven")
 @pytest.mark.parametrize("work", [WORK, 1])
 def test_the_choice_nearby_is_the_best_that_can_be_packed(work: int, asking: Asking) -> None:
     for problem in clashing():
@@ -135,6 +146,7 @@ def test_the_choice_nearby_is_the_best_that_can_be_packed(work: int, asking: Ask
         assert asking.ask(program, Question(0, clashes=clashes.found), WORK).bound == least
 
 
+@pytest.mark.usefixtures("proven")
 def test_plans_where_blocks_clash_are_the_best_and_their_bounds_are_true() -> None:
     for problem in clashing():
         made = plan(problem, Options(solver="pools_first", time_limit=None, work_limit=WORK))
