@@ -23,13 +23,13 @@ from threading import local
 from typing import Any, NamedTuple, cast
 from unittest.mock import patch
 
-from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
+from planner import Options, Problem, plan
 from planner.drawing import Sheet, Theme
 from planner.drawing.curves.plot import Axes, Curve, curves
 from planner.drawing.ticks import number_labels
 from planner.generate import Request, generate
 from planner.planning.placing.pipeline import WORK_PER_SECOND
-from scripts.measure.solving.dense import family
+from scripts.measure.solving.dense import family, problem_of
 from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active
 from solvers.model.outcome import Outcome
@@ -298,12 +298,8 @@ def problems(wanted: str) -> Iterator[Problem]:
     """The problems of FAMILY:BUFFERS:SEEDS, with seeds not used for tuning."""
     kind, count, seeds = wanted.split(":")
     for seed in range(1000, 1000 + int(seeds)):
-        if not kind.startswith(CUT):
-            yield generate(kind, Request(int(count), seed))
-            continue
-        pieces = family(kind, int(count), seed)
-        buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
-        yield Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+        is_cut = kind.startswith(CUT)
+        yield problem_of(family(kind, int(count), seed)) if is_cut else generate(kind, Request(int(count), seed))
 
 
 def by_the_clock(wanted: str, options: Options) -> None:

@@ -70,6 +70,12 @@ def _dropped(name: str) -> int:
     return int(name.removeprefix("dropped")) if name != "whole" else 0
 
 
+def problem_of(pieces: list[Piece]) -> Problem:
+    """The problem with a buffer for each piece."""
+    buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
+    return Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", default=USUAL)
@@ -81,11 +87,11 @@ def main() -> None:
     for wanted in arguments.families:
         name, _, count = wanted.partition(":")
         for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
-            pieces = family(name, int(count), seed)
-            buffers = tuple(Buffer(i, size, live=((start, end),)) for i, (start, end, size) in enumerate(pieces))
-            problem = Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
             before = _processor()
-            found = plan(problem, Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit))
+            found = plan(
+                problem_of(family(name, int(count), seed)),
+                Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit),
+            )
             gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
             print(
                 f"{name:13} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
