@@ -15,17 +15,16 @@ import ctypes
 import json
 import os
 import subprocess
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner import Problem
-from planner.formats import write_problem
 from planner.planning.placing.pipeline import WORK_PER_SECOND
 from scripts.measure.process import Used, process
 from scripts.measure.service.loading.system import ROOT
-from scripts.measure.solving.points import POINTS, Row, problems
+from scripts.measure.solving.points import POINTS, Row, files
 
 NOW, BEFORE = ".now.plan", ".before.plan"
 FEW = 4
@@ -139,8 +138,9 @@ def compared(row: Row, args: argparse.Namespace, worse: list[str]) -> tuple[str,
     earlier, later = list[Case](), list[Case]()
     other = args.before.resolve()
     for seed in range(args.first_seed, args.first_seed + args.seeds):
-        for number, problem in enumerate(problems(row, seed, args.corpus)):
-            file = written(problem, args.folder / f"{row.kind}-{row.buffers}-{seed}-{number}.json", row.csv)
+        with ProcessPoolExecutor(1) as apart:  # a started process counts the memory of its parent as its own
+            made = apart.submit(files, row, seed, args.folder, args.corpus).result()
+        for file in map(_as_csv, made) if row.csv else made:
             turn = (other, ROOT) if len(later) % 2 == 0 else (ROOT, other)
             runs = {checkout: planned(checkout, file, row, args.clock) for checkout in turn}
             before, now = runs[other], runs[ROOT]
@@ -148,25 +148,22 @@ def compared(row: Row, args: argparse.Namespace, worse: list[str]) -> tuple[str,
             earlier.append((before, bounds))
             later.append((now, bounds))
             if now.is_worse(before):
-                worse.append(f"{row}: {file.name}, before {before}, now {now}")
-            if now.values and not is_sound(file):
+                worse.append(f"{file.name}: before {before}, now {now}")
+            if now.values and not is_sound(file, row):
                 worse.append(f"{file.name}: refused by memplan verify")
     memory = row.buffers >= MANY
     return cell(earlier, args.clock, memory), cell(later, args.clock, memory)
 
 
-def is_sound(file: Path) -> bool:
+def is_sound(file: Path, row: Row) -> bool:
     """Whether this version's verifier accepts its plan."""
-    command = [_command(ROOT), "verify", str(file), str(file.with_suffix(NOW))]
+    preset = row.options if "--prefer" in row.options else ()
+    command = [_command(ROOT), "verify", str(file), str(file.with_suffix(NOW)), *preset]
     return subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
-def written(problem: Problem, file: Path, csv: bool) -> Path:
-    """Writes the problem for both."""
-    file.write_bytes(write_problem(problem))
-    if not csv:
-        return file
-    subprocess.run([_command(ROOT), "convert", file, "-o", file.with_suffix(".csv")], check=True)
+def _as_csv(file: Path) -> Path:
+    subprocess.run([_command(ROOT), "convert", str(file), "-o", str(file.with_suffix(".csv"))], check=True)
     return file.with_suffix(".csv")
 
 

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from planner import Buffer, Pool, Problem
+from planner.formats import write_problem
 from planner.generate import KINDS, Request, generate
 from scripts.measure.solving.dense import family, problem_of
 from scripts.measure.solving.greedy import synthetic
@@ -63,6 +64,16 @@ POINTS: dict[str, list[Row]] = {
     ],
     "program": [Row(f"rows_{part}", 40, 10, ("--solver", solver)) for part, solver in product((2, 1), ("cbc", "highs"))],
 }  # fmt: skip
+
+
+def files(row: Row, seed: int, folder: Path, corpus: Path | None) -> list[Path]:
+    """Writes the problems of a row with this seed."""
+    made = []
+    for number, problem in enumerate(problems(row, seed, corpus)):
+        name = "-".join(map(str, (row.kind, row.buffers, *row.options[1::2], seed, number)))
+        made.append(folder / f"{name}.json")
+        made[-1].write_bytes(write_problem(problem))
+    return made
 
 
 def problems(row: Row, seed: int, corpus: Path | None) -> Iterator[Problem]:
