@@ -163,8 +163,11 @@ def is_sound(file: Path, row: Row) -> bool:
 
 
 def _as_csv(file: Path) -> Path:
-    subprocess.run([_command(ROOT), "convert", str(file), "-o", str(file.with_suffix(".csv"))], check=True)
-    return file.with_suffix(".csv")
+    """Converts the file; the column of the pool is left out, which older versions do not know."""
+    table = file.with_suffix(".csv")
+    subprocess.run([_command(ROOT), "convert", str(file), "-o", str(table)], check=True)
+    table.write_text("".join(f"{line.rpartition(',')[0]}\n" for line in table.read_text().splitlines()))
+    return table
 
 
 if __name__ == "__main__":
