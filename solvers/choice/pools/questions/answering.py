@@ -55,7 +55,8 @@ class Answering:
             WORKERS,
             rate=budget.DETERMINISTIC_SECOND_WITH_PEAKS if weighs_peaks else budget.DETERMINISTIC_SECOND,
             relaxations=engine.Relaxations.ALL,
-            rounding_cuts=not asked.holds_peaks(self._program) or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
+            rounding_cuts=not asked.holds_peaks(self._program)
+            or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
         return write_answer(_Model(self._program, asked, covers).solve(limits, control))
