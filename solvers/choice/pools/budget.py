@@ -111,6 +111,8 @@ LIMITS = Share(3, 4)
 
 EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
+AGAIN_WHERE_NEAR = Share(1, 8)
+"""Where that gave a choice near its bound, the same is asked again, from that choice: it is soon answered, or not at all."""
 FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)

@@ -83,7 +83,7 @@ class InPieces(Standing):
             most = None if self.value is None else self.value[0]
             for choice in self._ask(Question(0, least=self._least_of_program(0), most=most), True, share):
                 self._pack(0, choice)
-            if self._is_over() or not self._is_within(0):
+            if self._is_over() or not self._ends_within(budget.NEAR):
                 break
         return self._is_settled(0)
 
@@ -121,7 +121,7 @@ class InPieces(Standing):
     def _below_given_peaks(self) -> None:
         """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
         for slack in SLACKS:
-            if self._is_over() or self.relaxed is None or self.value is None or self._is_within(0, budget.FAR):
+            if self._is_over() or self.relaxed is None or self.value is None or self._ends_within(budget.FAR):
                 return
             tops = tuple(top + top * slack // 1000 for top in self.relaxed.peaks)
             question = Question(0, most=self.value[0] - 1, tops=tops, are_peaks=True)
@@ -133,11 +133,9 @@ class InPieces(Standing):
                 self._pack(0, Choice(self.program.value(0, pools, tops), tops, pools))
                 return
 
-    def _is_within(self, index: int, part: int = budget.NEAR) -> bool:
-        """Is the term within 1/part of its bound?"""
-        if self.value is None or not self.bound:
-            return False
-        return self.value[index] <= self.bound[index] + self.bound[index] // part
+    def _ends_within(self, parts: int) -> bool:
+        """Is the first term above its bound by no more than one part in so many?"""
+        return self.value is not None and bool(self.bound) and (self.value[0] - self.bound[0]) * parts <= self.bound[0]
 
     def _can_relax(self, share: Share) -> bool:
         """Is this share of the work enough for the relaxation to give anything?"""

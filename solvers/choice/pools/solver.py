@@ -281,10 +281,13 @@ class _Whole(Standing):
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         if is_exact:
             found = self._ask(question, is_exact, budget.EASY_WITH_PEAKS_HELD)
+            if found and not self.is_known and self._is_within(question.term, found[0].value, budget.NEAR):
+                near = replace(question, least=None, most=None, near=found[0].pools)
+                found = self._better(question, self._ask(near, is_exact, budget.AGAIN_WHERE_NEAR)) or found
             if self.is_known:
                 return found
             self._from_fullest(question)
-            question = self._question(question.term, question.stretch, is_exact)
+            question = replace(self._question(question.term, question.stretch, is_exact), least=None)
         return self._ask(question, is_exact, budget.QUESTION)
 
     def _from_fullest(self, question: Question) -> None:

@@ -95,15 +95,18 @@ class Standing:
 
     def _is_close(self, index: int, value: int) -> bool:
         """Is such a value of the term hardly above what is proven of it?"""
+        return self._is_within(index, value, budget.CLOSE)
+
+    def _is_within(self, index: int, value: int, parts: int) -> bool:
+        """Is such a value above what is proven of the term by no more than one part in so many?"""
         known = self._known(index)
-        return known is not None and (value - known) * budget.CLOSE <= known
+        return known is not None and (value - known) * parts <= known
 
     def _is_near(self, index: int) -> bool:
         """Is little open of this term, and the next one bounded pool by pool?"""
-        known = self._known(index)
-        if known is None or self.value is None or not self._has_floors(index + 1):
+        if self.value is None or not self._has_floors(index + 1):
             return False
-        return (self.value[index] - known) * budget.NEARLY <= known
+        return self._is_within(index, self.value[index], budget.NEARLY)
 
     def _has_floors(self, index: int) -> bool:
         """Is this a term that is bounded pool by pool?"""

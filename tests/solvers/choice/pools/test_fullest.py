@@ -167,6 +167,15 @@ def test_a_second_term_of_peaks_is_bounded_without_a_limit_on_its_value() -> Non
     assert peaks.bound <= peaks.value <= 1.03 * peaks.bound
 
 
+def test_a_second_term_whose_choice_is_near_its_bound_is_asked_for_again_at_once() -> None:
+    """By way of the fullest sections and windows it took 1.9 million units."""
+    problem = generate("hot", Request(300, 84001))
+    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, workers=1, prefer=Preference.SIZE))
+    assert made.status == "optimal"
+    assert made.run.work is not None
+    assert made.run.work < 1_000_000
+
+
 def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking: Asking) -> None:
     """Asked for with all costs at once they left a dear class no room, and the choice cost a seventh more."""
     instance = sized("hot", 1_000, 9512)
