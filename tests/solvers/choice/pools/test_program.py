@@ -13,6 +13,7 @@ from planner import Preference, with_preference
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
 from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions import answering
 from solvers.choice.pools.questions.asking import Asking
@@ -107,14 +108,14 @@ def test_a_large_question_with_peaks_held_does_without_cuts_by_rounding(monkeypa
     instance = lower(with_preference(generate("hot", Request(20, 5)), Preference.SIZE)).instance
     program, asked = program_of(instance), list[bool]()
 
-    def solve(model: object, budget: engine.Budget, *_: object, **__: object) -> engine.Reply:
-        asked.append(budget.rounding_cuts)
+    def solve(model: object, limits: engine.Budget, *_: object, **__: object) -> engine.Reply:
+        asked.append(limits.rounding_cuts)
         return engine.Reply(engine.Answer.UNKNOWN, None, 0, StopReason.WORK_LIMIT)
 
     monkeypatch.setattr(engine, "solve", solve)
     for most, question in ((0, Question(1)), (program.entries, Question(1)), (0, Question(0))):
-        monkeypatch.setattr(answering, "MOST_ENTRIES_FOR_ROUNDING", most)
+        monkeypatch.setattr(budget, "MOST_ENTRIES_FOR_ROUNDING", most)
         message = {"program": written(program), "question": written(question)}
-        budget = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
-        answering.Answering(None).answer(message | budget, Silent())
+        limits = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
+        answering.Answering(None).answer(message | limits, Silent())
     assert asked == [False, True, True]

@@ -52,6 +52,6 @@ def test_without_work_nothing_is_said() -> None:
 def test_a_pool_with_a_short_time_that_is_hard_to_pack_is_packed(seed: int) -> None:
     """By the search alone it was not, with any work; both terms then ended above their bounds."""
     problem = generate("hot", Request(300, seed))
-    made = plan(problem, Options(time_limit=None, work_limit=5_000_000, workers=1, prefer=Preference.SPEED))
+    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, workers=1, prefer=Preference.SPEED))
     assert not verify(with_preference(problem, Preference.SPEED), made)
     assert made.status == "optimal"
