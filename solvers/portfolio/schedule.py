@@ -19,6 +19,10 @@ HEAD_START = 0.25
 """Until the first part has done so much of its work, nothing else presses if that can use several workers: it may settle the round soon."""
 LEAST_SPELL = 30_000
 """A worker does so much before it changes to what has more left, about 20 ms."""
+LEAST_LOOK = 1_500
+"""The schedule is not asked again sooner, about a millisecond: where parts take longer than they should, nothing changes meanwhile."""
+MOST_BEGUN = 2
+"""So many parts have begun for each worker, at most: each that rests keeps its thread and its memory."""
 
 
 class Job:
@@ -124,10 +128,13 @@ class Schedule:
     def _given(self) -> dict[Job, int]:
         """The number of workers of each part that has any."""
         given = dict[Job, int]()
+        room = MOST_BEGUN * self._workers - len(self._begun)
         for job in self._by_preference():
             if sum(given.values()) == self._workers:
                 return given
-            given[job] = given.get(job, 0) + 1
+            if job.has_begun or room > 0:
+                room -= not (job.has_begun or job in given)
+                given[job] = given.get(job, 0) + 1
         scaling = [job for job in given if job.scales]
         while scaling and sum(given.values()) < self._workers:
             given[min(scaling, key=lambda job: (given[job], job.number))] += 1
@@ -138,7 +145,7 @@ class Schedule:
         if not self._unfinished:
             return
         first, at_work = self._unfinished[0], [job for job in self._begun if job.is_at_work]
-        staying = [job for job in at_work if not job.rests]
+        staying = [job for job in at_work if job.leads or not job.rests]
         chosen = dict.fromkeys([first, *staying, *self._next(self._leads), *self._pressing(), *at_work])
         yield from chosen
         if first.scales:
@@ -176,4 +183,4 @@ class Schedule:
             return inf
         spare = min(map(self._spare_work, waiting)) / sum(job.speed for job in self._begun)
         time = max(spare, self._head_start() / self._unfinished[0].speed)
-        return max(time, 1) if time > 0 else LEAST_SPELL
+        return max(time, LEAST_LOOK) if time > 0 else LEAST_SPELL

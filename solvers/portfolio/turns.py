@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 from threading import Condition, Lock
@@ -14,7 +15,7 @@ from ..model.outcome import Outcome
 from .board import Board, Relay
 from .execute import FULL, Answer
 from .roster import share_of
-from .schedule import Job, Schedule
+from .schedule import MOST_BEGUN, Job, Schedule
 from .single_pool import Component, SinglePool
 
 if TYPE_CHECKING:
@@ -136,19 +137,8 @@ class Part(NamedTuple):
 class _Line(Relay):
     """A member's relay to the board, which has the member rest while it has no worker, and stops it once it is not needed any more."""
 
-    def __init__(self, board: Board, part: Part, active_threads: Ints, changed: Condition) -> None:
+    def __init__(self, board: Board, part: Part, stopped: Callable[[], StopReason | None]) -> None:
         super().__init__(board, part.turn.show)
-
-        def reason() -> StopReason | None:
-            return board.stopped() or (None if part.turn.needs(part.number) else StopReason.CANCELLED)
-
-        def stopped() -> StopReason | None:
-            if not active_threads[0]:
-                with changed:
-                    while not active_threads[0] and reason() is None:
-                        changed.wait(LONGEST_REST)
-            return reason()
-
         self.stopped = stopped
 
 
@@ -176,9 +166,12 @@ class _Round:
             ],
             workers,
         )
-        self._threads = ThreadPoolExecutor(max_workers=max(1, len(self._parts)))  # those that rest keep their threads
+        self._threads = ThreadPoolExecutor(
+            max_workers=MOST_BEGUN * max(1, workers)
+        )  # those that rest keep their threads
         self._begun: list[Future[None]] = []
         self._changed = Condition()
+        self._has_failed = False
 
     def run(self) -> None:
         with self._threads, self._changed:
@@ -188,28 +181,58 @@ class _Round:
                     pause = self._schedule.look_again / UNITS_PER_SECOND - time.monotonic()
                     if not self._changed.wait(max(pause, 0) if pause < inf else None):
                         self._begin()
-            finally:
-                self._schedule.close()
+            except BaseException:
+                self._fail()
+                raise
         for future in self._begun:
             future.result()
 
     def _begin(self) -> None:
         """Have all parts begin for which there is a worker."""
-        for job in self._schedule.give(time.monotonic() * UNITS_PER_SECOND):
-            self._begun.append(self._threads.submit(self._take_part, job))
+        new = deque(self._schedule.give(time.monotonic() * UNITS_PER_SECOND))
+        try:
+            while new:
+                self._begun.append(self._threads.submit(self._take_part, new[0]))
+                new.popleft()
+        except RuntimeError:  # the system gives no more threads
+            self._fail()
+            for job in new:
+                self._schedule.finish(job)
+            raise
+        self._changed.notify_all()
+
+    def _fail(self) -> None:
+        """Stop all parts."""
+        self._has_failed = True
+        self._schedule.close()
         self._changed.notify_all()
 
     def _take_part(self, job: Job) -> None:
+        if job.has_finished:  # it was to begin in a thread that could not be started
+            return
         part = self._parts[job.number]
         try:
-            if part.turn.needs(part.number) and self._board.stopped() is None:
-                line = _Line(self._board, part, job.active_threads, self._changed)
+            if self._reason(part) is None:
+                line = _Line(self._board, part, lambda: self._reason_after_rest(part, job))
                 part.turn.hear(part.number, self._work(part, line, job.active_threads))
         except BaseException:
             with self._changed:
-                self._schedule.close()
+                self._fail()
             raise
         finally:
             with self._changed:
                 self._schedule.finish(job)
                 self._begin()
+
+    def _reason(self, part: Part) -> StopReason | None:
+        """Why the part must stop."""
+        is_needed = part.turn.needs(part.number) and not self._has_failed
+        return self._board.stopped() or (None if is_needed else StopReason.CANCELLED)
+
+    def _reason_after_rest(self, part: Part, job: Job) -> StopReason | None:
+        """The same, once the part has a worker."""
+        if not job.active_threads[0]:
+            with self._changed:
+                while not job.active_threads[0] and self._reason(part) is None:
+                    self._changed.wait(LONGEST_REST)
+        return self._reason(part)

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from solvers.portfolio.schedule import GAIN_OF_A_HELPER, HEAD_START, LEAST_SPELL, Job, Schedule
+from solvers.portfolio.schedule import GAIN_OF_A_HELPER, HEAD_START, LEAST_SPELL, MOST_BEGUN, Job, Schedule
 
 FOREVER = 1000
 
@@ -99,6 +99,38 @@ def test_a_second_worker_begins_another_component() -> None:
     assert [job.number for job in schedule.give(0)] == [0, 2]
     schedule.finish(jobs[2])
     assert [job.number for job in schedule.give(5_000)] == [4]
+
+
+def test_few_parts_have_begun_for_each_worker() -> None:
+    jobs = [Job(at, 50_000, leads=at % 2 == 0, scales=at % 2 == 0) for at in range(200)]
+    schedule = Schedule(jobs, 4)
+    schedule.give(0)
+    for job in jobs:
+        now = 30_000 * (job.number + 1)
+        schedule.give(now)
+        begun = [each for each in jobs if each.has_begun and not each.has_finished]
+        assert len(begun) <= MOST_BEGUN * 4
+        assert begun[0] is job
+        schedule.finish(job)
+    assert schedule.is_over
+
+
+def test_a_component_that_has_begun_does_not_rest_for_the_next_ones() -> None:
+    jobs = [Job(at, 50_000, leads=True, scales=False) for at in range(20)]
+    schedule = Schedule(jobs, 4)
+    assert len(schedule.give(0)) == 4
+    assert schedule.give(20_000) == []
+    assert [int(job.active_threads[0]) for job in jobs[:5]] == [1, 1, 1, 1, 0]
+
+
+def test_parts_that_take_longer_than_they_should_are_not_looked_at_all_the_time() -> None:
+    schedule = Schedule(round_of(("beam", 100), ("search", 10_000), ("gluing", 1_600)), 2)
+    looks = 0
+    schedule.give(0)
+    while schedule.look_again < 1_500_000:
+        schedule.give(schedule.look_again)
+        looks += 1
+    assert looks <= 1_000
 
 
 def test_nothing_begins_once_closed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -155,6 +156,51 @@ def test_a_member_at_rest_is_told_to_stop() -> None:
 
     play([turn], 2, board, 4_000_000, work)
     assert turn.answers() == [("first", OPTIMAL)]
+
+
+def test_others_stop_once_a_member_has_failed() -> None:
+    board, turn = turn_of(("first", 1), ("second", 1), ("third", 1))
+    begun: list[object] = []
+    reasons: list[object] = []
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        begun.append(part)
+        if part.number == 0:
+            until(begun, 3)
+            raise ZeroDivisionError
+        since = time.monotonic()
+        while (reason := relay.stopped()) is None and time.monotonic() - since < PATIENCE:
+            time.sleep(0.001)
+        reasons.append(reason)
+        return NOTHING
+
+    with pytest.raises(ZeroDivisionError):
+        play([turn], 2, board, 4_000_000, work)
+    assert reasons == [StopReason.CANCELLED] * 2
+
+
+@pytest.mark.parametrize("most", range(3))
+def test_a_round_ends_where_the_system_gives_no_more_threads(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    board, turn = turn_of(*((f"member {i}", 1) for i in range(6)))
+    started: list[Thread] = []
+    start = Thread.start
+
+    def limited(thread: Thread) -> None:
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        since = time.monotonic()
+        while relay.stopped() is None and time.monotonic() - since < PATIENCE:
+            time.sleep(0.001)
+        assert relay.stopped() is StopReason.CANCELLED
+        return NOTHING
+
+    monkeypatch.setattr(Thread, "start", limited)
+    with pytest.raises(RuntimeError, match="thread"):
+        play([turn], 3, board, 1_000_000, work)
 
 
 def test_placements_are_kept_only_if_lower() -> None:
