@@ -109,8 +109,7 @@ class _Members:
         plain[instance.exclusions.reshape(-1)] = False
         self.size = (instance.part_high - instance.part_low).tolist()
         self._of_class: dict[int, list[tuple[int, int, int]]] = {}
-        self._settled: dict[int, dict[int, None]] = {}
-        """By pool: the classes that may be nowhere else."""
+        settled: dict[int, list[tuple[int, int, int, int]]] = {}
         rows = zip(instance.rect_part.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True)
         group, is_plain = number[instance.part_block].tolist(), plain.tolist()
         home = np.where(instance.has_one_home, instance.allowed.argmax(axis=1), -1)[instance.part_block].tolist()
@@ -118,7 +117,9 @@ class _Members:
             if is_plain[part] and self.size[part]:
                 self._of_class.setdefault(group[part], []).append((start, end, part))
                 if home[part] >= 0:
-                    self._settled.setdefault(home[part], {})[group[part]] = None
+                    settled.setdefault(home[part], []).append((start, end, part, group[part]))
+        self._settled = {pool: np.array(rows, dtype=np.int64) for pool, rows in settled.items()}
+        """By pool, of those that may be nowhere else: start, end, part and class."""
 
     def at(self, group: int, section: int) -> int | None:
         """The part, by its number."""
@@ -130,16 +131,22 @@ class _Members:
     def fullest(self, pool: int) -> tuple[int, list[int]]:
         """The section where most of the pool is taken by those who are there in any case, and them."""
         change: dict[int, int] = {}
-        for group in self._settled.get(pool, ()):
-            for start, end, part in self._of_class[group]:
-                change[start] = change.get(start, 0) + self.size[part]
-                change[end] = change.get(end, 0) - self.size[part]
+        for start, end, part, _ in self._settled[pool].tolist() if pool in self._settled else ():
+            change[start] = change.get(start, 0) + self.size[part]
+            change[end] = change.get(end, 0) - self.size[part]
         loads = list(accumulate(change[section] for section in sorted(change)))
         section = sorted(change)[loads.index(max(loads))] if loads else 0
         return section, self._settled_at(pool, section)
 
     def _settled_at(self, pool: int, section: int) -> list[int]:
-        return [part for group in self._settled.get(pool, ()) if (part := self.at(group, section)) is not None]
+        if pool not in self._settled:
+            return []
+        rows, largest = self._settled[pool], dict[int, int]()
+        for _, _, part, group in rows[(rows[:, 0] <= section) & (section < rows[:, 1])].tolist():
+            known = largest.setdefault(group, part)
+            if (self.size[part], -part) > (self.size[known], -known):
+                largest[group] = part
+        return list(largest.values())
 
     def settled(self, pool: int, section: int, crowd: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Who is in the pool in any case, the largest first, each with more votes than others of the crowd have in the same room."""
