@@ -104,7 +104,9 @@ ROSTER = {
     "assign": Role(joint=True, saves_greedy=True),
     "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
-    "mosaic": Role(Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True)),
+    "mosaic": Role(
+        Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
+    ),
     "search": Role(Share(parts=6, scales=True), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from threading import Thread
 
@@ -16,7 +17,7 @@ from solvers.model.solver import Silent
 from solvers.portfolio.board import Board, Relay
 from solvers.portfolio.execute import Answer
 from solvers.portfolio.single_pool import SinglePool
-from solvers.portfolio.turns import Part, Turn, play
+from solvers.portfolio.turns import QUICK_SWITCH, Part, Turn, play
 from tests.small.instances import make_instance
 
 BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
@@ -228,3 +229,22 @@ def test_a_second_worker_helps_an_engine_before_the_next_one_begins() -> None:
 
     play([turn], 2, board, 1_000_000, work)
     assert begun == [("search", 2)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_several_workers_take_turns_in_python_quickly(workers: int) -> None:
+    usual = sys.getswitchinterval()
+    assert usual > QUICK_SWITCH
+    seen = []
+
+    def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
+        if part.name == "outer":
+            board, turn = turn_of(("inner", 1))
+            play([turn], workers, board, 1_000_000, work)
+        seen.append(sys.getswitchinterval())
+        return NOTHING
+
+    board, turn = turn_of(("outer", 1), ("last", 1))
+    play([turn], workers, board, 1_000_000, work)
+    assert seen == pytest.approx([usual if workers == 1 else QUICK_SWITCH] * 3)
+    assert sys.getswitchinterval() == usual
