@@ -170,14 +170,6 @@ class Part(NamedTuple):
         return share_of(self.name).rests
 
 
-class _Line(Relay):
-    """A member's relay to the board, which has the member rest while it has no worker, and stops it once it is not needed any more."""
-
-    def __init__(self, board: Board, part: Part, stopped: Callable[[], StopReason | None]) -> None:
-        super().__init__(board, part.turn.show)
-        self.stopped = stopped
-
-
 Work: TypeAlias = Callable[[Part, Relay, Ints], Answer]
 """Runs one member, given the number of workers it may use."""
 
@@ -250,8 +242,9 @@ class _Round:
         part = self._parts[job.number]
         try:
             if self._reason(part) is None:
-                line = _Line(self._board, part, lambda: self._reason_after_rest(part, job))
-                part.turn.hear(part.number, self._work(part, line, job.active_threads))
+                relay = Relay(self._board, part.turn.show)
+                relay.stopped = lambda: self._reason_after_rest(part, job)
+                part.turn.hear(part.number, self._work(part, relay, job.active_threads))
         except BaseException:
             with self._changed:
                 self._fail()

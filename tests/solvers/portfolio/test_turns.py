@@ -50,6 +50,14 @@ NOTHING = Outcome(StopReason.WORK_LIMIT, work=1)
 OPTIMAL = found(0, 3, 0)
 
 
+def reason_to_stop(relay: Relay) -> StopReason | None:
+    """Wait until there is one."""
+    since = time.monotonic()
+    while relay.stopped() is None and time.monotonic() - since < PATIENCE:
+        time.sleep(0.001)
+    return relay.stopped()
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("winner", [0, 1, 2])
 def test_only_engines_that_one_worker_would_have_asked_count(workers: int, winner: int) -> None:
@@ -75,10 +83,7 @@ def test_engines_no_longer_needed_are_told_to_stop() -> None:
             until(at_work, 1)
             return OPTIMAL
         at_work.append(part)
-        begun = time.monotonic()
-        while relay.stopped() is None and time.monotonic() - begun < PATIENCE:
-            time.sleep(0.001)
-        assert relay.stopped() is StopReason.CANCELLED
+        assert reason_to_stop(relay) is StopReason.CANCELLED
         return NOTHING
 
     play([turn], 2, board, 1_000_000, work)
@@ -149,10 +154,7 @@ def test_a_member_at_rest_is_told_to_stop() -> None:
         if part.number == 0:
             until(begun, 3)
             return OPTIMAL
-        since = time.monotonic()
-        while relay.stopped() is None and time.monotonic() - since < PATIENCE:
-            time.sleep(0.001)
-        assert relay.stopped() is StopReason.CANCELLED
+        assert reason_to_stop(relay) is StopReason.CANCELLED
         return NOTHING
 
     play([turn], 2, board, 4_000_000, work)
@@ -169,10 +171,7 @@ def test_others_stop_once_a_member_has_failed() -> None:
         if part.number == 0:
             until(begun, 3)
             raise ZeroDivisionError
-        since = time.monotonic()
-        while (reason := relay.stopped()) is None and time.monotonic() - since < PATIENCE:
-            time.sleep(0.001)
-        reasons.append(reason)
+        reasons.append(reason_to_stop(relay))
         return NOTHING
 
     with pytest.raises(ZeroDivisionError):
@@ -193,10 +192,7 @@ def test_a_round_ends_where_the_system_gives_no_more_threads(most: int, monkeypa
         start(thread)
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
-        since = time.monotonic()
-        while relay.stopped() is None and time.monotonic() - since < PATIENCE:
-            time.sleep(0.001)
-        assert relay.stopped() is StopReason.CANCELLED
+        assert reason_to_stop(relay) is StopReason.CANCELLED
         return NOTHING
 
     monkeypatch.setattr(Thread, "start", limited)
