@@ -1,4 +1,4 @@
-"""Sends a service broken files, as `scripts.measure.broken_files` makes them, and counts the answers.
+"""Sends a service broken files, as `scripts.measure.reading.broken` makes them, and counts the answers.
 
 python -m scripts.measure.service.broken_bodies [--bodies 6000] [--seed 1] [FILE]...
 
@@ -20,8 +20,8 @@ from pathlib import Path
 import httpx
 
 from planner.formats import FORMATS
-from scripts.measure.broken_files import made_up, seeds
-from scripts.measure.reading import MIB
+from scripts.measure.reading.broken import made_up, seeds
+from scripts.measure.reading.memory import MIB
 from tests.http.hostile.attacks import memory
 from tests.http.served import Served
 

@@ -18,8 +18,8 @@ from planner.model.problem import Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
-from scripts.measure.reading_files import PLAIN
-from scripts.measure.short_rows import SHORT_ROWS
+from scripts.measure.reading.files import PLAIN
+from scripts.measure.reading.short_rows import SHORT_ROWS
 
 LENGTH = 3000
 MAKERS = {**{(name, "as programs write it"): make for name, make in PLAIN.items()}, **SHORT_ROWS}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from planner.formats import FORMATS, Format, read_problem
-from scripts.measure.reading import MIB, taken
-from scripts.measure.reading_files import FILES, PLAIN, many_buffers
-from scripts.measure.short_rows import SHORT_ROWS
+from scripts.measure.reading.files import FILES, PLAIN, many_buffers
+from scripts.measure.reading.memory import MIB, taken
+from scripts.measure.reading.short_rows import SHORT_ROWS
 
 DOCS = Path(__file__).parents[3] / "docs" / "other-formats.md"
 LENGTH = 5 * MIB // 4

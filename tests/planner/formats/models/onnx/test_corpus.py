@@ -16,7 +16,7 @@ import pytest
 from planner import Options, plan, read_problem, verify
 from planner.formats.models.onnx.model import BITS
 from planner.model.errors import BadInput
-from scripts.measure import onnx_cases
+from scripts.measure.reading import onnx_cases
 from tests.planner.formats.models.onnx.models import graph, inside, model, node, number, value
 from tests.small.strategies import NIGHTLY
 

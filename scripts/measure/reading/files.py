@@ -1,4 +1,4 @@
-"""Files for `scripts.measure.reading`: for every format one as programs write it, one without its end, and files made to take much memory."""
+"""Files for `scripts.measure.reading.memory`: for every format one as programs write it, one without its end, and files made to take much memory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Compares the size of each tensor of an ONNX model with what ONNX Runtime makes of it. Needs `pip install onnxruntime`.
 
-python -m scripts.measure.onnx_sizes model.onnx [--dim NAME=SIZE]... [--fill INPUT=NUMBER]...
+python -m scripts.measure.reading.onnx_sizes model.onnx [--dim NAME=SIZE]... [--fill INPUT=NUMBER]...
 
 The model is run as it is, nothing fused, on random numbers; whole numbers are 1, or what --fill says. Tensors within branches and loops are not seen.
 Exit code 1 if a tensor is larger than planned.

@@ -1,6 +1,6 @@
 """Which of the models that the `onnx` package makes for its own tests can be read, and why not the others. Prints Markdown tables.
 
-python -m scripts.measure.onnx_cases
+python -m scripts.measure.reading.onnx_cases
 """
 
 from __future__ import annotations

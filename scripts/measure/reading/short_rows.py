@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from struct import pack
 
-from scripts.measure.reading_files import DSA, DSA_END, MEMPLAN, Make, rows
+from scripts.measure.reading.files import DSA, DSA_END, MEMPLAN, Make, rows
 
 POOLS = MEMPLAN.replace(b'"buffers"', b'"pools":[{"name":"p"},{"name":"q"}],"buffers"')
 ST_EDGE = (

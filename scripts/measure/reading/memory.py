@@ -1,6 +1,6 @@
 """Measures the memory that reading takes beyond that of the idle process, for each byte of the file. Prints a Markdown table.
 
-python -m scripts.measure.reading [--mib 8] [--only WORD]...
+python -m scripts.measure.reading.memory [--mib 8] [--only WORD]...
 
 Each file is read by a process of its own, which has read a small file of the format before. The figure is its largest resident set after that,
 including the file's own bytes. Files that end in a problem also hold the problem's memory; the others are refused.
@@ -16,13 +16,13 @@ from pathlib import Path
 
 from planner.formats import FORMATS, read_problem
 from planner.model.errors import BadInput
-from scripts.measure.reading_files import FILES
-from scripts.measure.short_rows import SHORT_ROWS
+from scripts.measure.reading.files import FILES
+from scripts.measure.reading.short_rows import SHORT_ROWS
 
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
-    ["scripts.measure.reading_files", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
+    ["scripts.measure.reading.files", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
 )
 """Each process is forked from one that has imported the readers and has read nothing."""
 

@@ -1,6 +1,6 @@
 """Reads files that are cut, flipped, spliced of two and made to claim too much, all in one process. Prints what comes of them.
 
-python -m scripts.measure.broken_files [--files 20000] [--seed 1] [--keep FOLDER] [FILE]...
+python -m scripts.measure.reading.broken [--files 20000] [--seed 1] [--keep FOLDER] [FILE]...
 
 They are made of every format's example, of a few kB of each format as programs write it, of plans in memplan's own formats, of the models that the
 `onnx` package brings and makes (if it is installed), and of the FILEs. Each is read within a limit on time, and the memory that it takes is looked at. What ends in
@@ -35,9 +35,9 @@ from planner.formats import (
     write_plan,
     write_sharing,
 )
-from scripts.measure.onnx_cases import cases
-from scripts.measure.reading import MIB, resident
-from scripts.measure.reading_files import PLAIN
+from scripts.measure.reading.files import PLAIN
+from scripts.measure.reading.memory import MIB, resident
+from scripts.measure.reading.onnx_cases import cases
 
 SECONDS, BYTES_A_SECOND = 2, 1 << 18
 """What reading may take: so many seconds of the processor, and one more for so many bytes."""
