@@ -1,11 +1,10 @@
 """Plans every problem of the given folders and prints, as a Markdown table, how many were proven optimal.
 
-.venv/bin/python scripts/measure/corpus.py [--time-limit 10] [--solver auto]... [--each] FOLDER...
+python -m scripts.measure.corpus [--time-limit 10] [--solver auto]... [--each] FOLDER...
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from planner import BadInput, CannotSolve, Options, Plan, PlanStatus, Problem, plan
 from planner.formats import read_problem
+from scripts.measure.arguments import Arguments
 
 HEADINGS = (
     "folder", "solver", "problems", *(str(status) for status in PlanStatus), "refused", "mean gap of the feasible", "seconds",
@@ -21,7 +21,7 @@ HEADINGS = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for each problem")
     parser.add_argument("--solver", action="append", help="once for each solver; default auto")

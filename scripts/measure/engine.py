@@ -2,19 +2,16 @@
 
 The time of solvers' own processes (CP-SAT) is added after a plus.
 
-.venv/bin/python scripts/measure/engine.py ../shared/corpus [--seeds 5] [--first-seed 1000] [--only minimalloc|nets|scale|generated|workers]
-MEMPLAN_KERNELS=reference .venv/bin/python scripts/measure/engine.py ../shared/corpus --seeds 1 --most 5    without native kernels
+python -m scripts.measure.engine ../shared/corpus [--seeds 5] [--first-seed 1000] [--only minimalloc|nets|scale|generated|workers]
+MEMPLAN_KERNELS=reference python -m scripts.measure.engine ../shared/corpus --seeds 1 --most 5    without native kernels
 
 Reading the files is not counted. Runs without a proof are ended by work, not the clock: the default work of the time limits given below.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +20,8 @@ from planner import Goal, Options, Plan, PlanStatus, Problem, plan
 from planner.formats import read_problem
 from planner.generate import Request, generate
 from planner.planning.placing.pipeline import WORK_PER_SECOND
+from scripts.measure.arguments import Arguments
+from scripts.measure.spent import used, used_since
 
 MIB = 1 << 20
 SIZES = (2_000, 7_000)
@@ -45,7 +44,7 @@ class Scope(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="of generated instances")
@@ -139,25 +138,9 @@ def row(what: str, problems: Iterable[Problem], seeds: Iterable[int], options: O
     for seed in seeds:
         before = used()
         plans += [plan(problem, replace(options, seed=seed)) for problem in problems]
-        ours, others = (later - earlier for later, earlier in zip(used(), before, strict=True))
+        ours, others = used_since(before)
         spent.append(f"{ours:.2f}" + (f" + {others:.2f}" if others >= 0.1 else ""))
     print(f"| {what} | {', '.join(spent)} | {outcome(plans)} |", flush=True)
-
-
-def used() -> tuple[float, float]:
-    """Processor seconds of this process, and of the processes that it has started, directly or indirectly."""
-    return time.process_time(), used_by_children(os.getpid()) / os.sysconf("SC_CLK_TCK")
-
-
-def used_by_children(process: int) -> int:
-    """Clock ticks of the processes below this one, also of those that have ended where their parents have waited for them."""
-    ticks = 0
-    for children in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread or a process that has ended since
-            for child in map(int, children.read_text(encoding="ascii").split()):
-                fields = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-                ticks += sum(map(int, fields[11:15])) + used_by_children(child)
-    return ticks
 
 
 def outcome(plans: list[Plan]) -> str:

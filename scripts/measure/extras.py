@@ -7,13 +7,14 @@ Each set is installed into a folder of its own; what memplan needs in any case i
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
 import tempfile
 import tomllib
 from pathlib import Path
+
+from scripts.measure.arguments import Arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -70,7 +71,7 @@ def imported(modules: str, *folders: Path, repeats: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("extra", nargs="*", choices=[*EXTRAS, []], help="by default all but large ones")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()

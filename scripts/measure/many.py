@@ -1,30 +1,26 @@
-#!/usr/bin/env python
 """How fast many small problems are planned, and the overhead of each.
 
-    scripts/measure/many.py [--count N] [--buffers N] [--processes N] [--cluster WHERE]
+    python -m scripts.measure.many [--count N] [--buffers N] [--processes N] [--cluster WHERE]
 
 The problems are random and all different. Overhead: the processor time of all processes minus that of planning, for each problem.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from planner import Options, write_problem
 from planner.generate import Request, generate
 from planner.many import Entry, Farm, collect, plan_many
+from scripts.measure.arguments import Arguments
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--buffers", type=int, default=20)
     parser.add_argument("--processes", type=int, default=2)

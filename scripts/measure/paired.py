@@ -1,7 +1,7 @@
 """Compares two checkouts on one machine by turns: the processor seconds of each, and the ratio of this one's to the other's. Prints a Markdown table.
 
 git worktree add --detach ../before COMMIT && ../before/scripts/check      # the other one, with its environment
-.venv/bin/python -m scripts.measure.paired ../before [--rounds 7] [--corpus ../shared/corpus]
+python -m scripts.measure.paired ../before [--rounds 7] [--corpus ../shared/corpus]
 
 Each round does the same work in both, one after the other; which is first alternates. Seconds are medians; the ratio is the median of the rounds'
 ratios, with the least and the greatest. With a corpus, the engine is measured as well.
@@ -9,7 +9,6 @@ ratios, with the least and the greatest. With a corpus, the engine is measured a
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import os
 import statistics
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from scripts.measure.arguments import Arguments
 from scripts.measure.service.loading.client import variants
 from scripts.measure.service.loading.system import ROOT, interpreter, served
 
@@ -34,7 +34,7 @@ Work = Callable[[Path], float]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("other", type=Path)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--corpus", type=Path)
@@ -58,7 +58,7 @@ def todo(folder: Path, corpus: Path | None) -> Iterator[tuple[str, Work]]:
         yield f"`memplan plan`, {buffers} buffers", process("-m", "api.cli", "plan", str(file), "-o", out, *rest)
     if corpus is not None:
         for part in ("minimalloc", "nets"):
-            engine = ("scripts/measure/engine.py", str(corpus.resolve()), "--seeds", "1", "--only", part)
+            engine = ("-m", "scripts.measure.engine", str(corpus.resolve()), "--seeds", "1", "--only", part)
             yield f"the engine: {part}", process(*engine)
     yield f"a service, {FRESH} fresh plans of 200 buffers", service(list(variants(WARM + FRESH)))
     yield f"a service, {KEPT} answers from the store", service(list(variants(1)) * (WARM + KEPT))

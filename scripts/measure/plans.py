@@ -1,6 +1,6 @@
 """Digests of plans: shows that a change of the code changed no plan.
 
-.venv/bin/python scripts/measure/plans.py ../shared/corpus > before.txt    # then change something, run it again, and compare with diff
+python -m scripts.measure.plans ../shared/corpus > before.txt    # then change something, run it again, and compare with diff
 
 One line for every problem and solver: the SHA-256 of the plan without the fields that depend on the clock (`run`), its status and its peak. Runs
 without a proof are ended by work, never the clock.
@@ -8,7 +8,6 @@ without a proof are ended by work, never the clock.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +18,7 @@ from planner import Goal, Options, Problem
 from planner.formats import read_problem, write_plan, write_sharing
 from planner.generate import Request, generate
 from planner.model.plan import Run
+from scripts.measure.arguments import Arguments
 
 FOLDERS = ("minimalloc", "nets", "pypto", "usmp")
 KINDS = (
@@ -47,7 +47,7 @@ USUAL = Options(workers=1, time_limit=None, work_limit=300_000, solver="auto")
 
 def main() -> None:
     """Reads the command line and prints a line for each plan."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("corpus", type=Path)
     corpus = parser.parse_args().corpus
     for name, problem in problems(corpus):

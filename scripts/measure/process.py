@@ -1,13 +1,12 @@
 """Measures everything except solving: starting up, reading, checking, lowering, verifying, writing. Prints Markdown tables.
 
-.venv/bin/python scripts/measure/process.py [--repeats 9] [--buffers 100000]... [--time-limit 5]...
+python -m scripts.measure.process [--repeats 9] [--buffers 100000]... [--time-limit 5]...
 
 Processor seconds, as the machine may have other work; only time limits are measured by the clock. Medians; the problems are generated.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -26,6 +25,7 @@ from planner.facts.digest import digest
 from planner.formats.json.scan import scan
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments
 
 IMPORTS = [sys.executable, "-c", "import numpy, pydantic, typer, rich"]
 COMMAND = [sys.executable, "-m", "api.cli", "plan"]
@@ -131,7 +131,7 @@ def table(headings: Sequence[str], rows: Iterator[Sequence[str]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--buffers", type=int, action="append", help="of a large problem; default 100000")
     parser.add_argument("--time-limit", type=float, action="append", help="of whole processes; default 5 and 10")

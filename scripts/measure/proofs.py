@@ -1,6 +1,6 @@
 """Plans problems and proves the plans' bounds: a Markdown table of how many have a proof, how long it is, and how long the check takes.
 
-.venv/bin/python scripts/measure/proofs.py ../shared/corpus [--seconds 10] [--only corpus|generated|tight|cases] [--each]
+python -m scripts.measure.proofs ../shared/corpus [--seconds 10] [--only corpus|generated|tight|cases] [--each]
 
 Each problem is planned first, with the work of --plan-seconds; its proof then gets --seconds.
 """
@@ -19,8 +19,8 @@ from typing import NamedTuple
 from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, check_proof, plan, prove
 from planner.formats import read_problem
 from planner.generate import Request, generate
-from planner.planning.placing.pipeline import WORK_PER_SECOND
 from planner.verifying.proofs.cases import can_be_claimed, has_cases
+from scripts.measure.arguments import Arguments, by_work
 
 KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")
 HEADINGS = (
@@ -39,7 +39,7 @@ class Made(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--seconds", type=float, default=10.0, help="for each proof")
     parser.add_argument("--plan-seconds", type=float, default=2.0, help="work for each plan")
@@ -55,9 +55,8 @@ def main() -> None:
 
 def row(title: str, problems: Iterable[Problem], arguments: argparse.Namespace) -> None:
     made = []
-    work = int(arguments.plan_seconds * WORK_PER_SECOND)
     for problem in problems:
-        here = proven(problem, Options(time_limit=None, work_limit=work), arguments.seconds)
+        here = proven(problem, by_work(arguments.plan_seconds, None), arguments.seconds)
         made.append(here)
         if arguments.each and (here.lines > STEPS_OF_SUMS or here.text is None):
             print(problem.name, here._replace(text=None), file=sys.stderr)

@@ -1,8 +1,7 @@
-#!/usr/bin/env python
 """Measures the time of a cluster's scheduler and client for each cell, without any planning: the limit for many cells.
 
-    scripts/measure/scaling.py [--cells N] [--workers N] [--ahead N]
-    scripts/measure/scaling.py --plans N [--buffers N] [--workers N]
+    python -m scripts.measure.scaling [--cells N] [--workers N] [--ahead N]
+    python -m scripts.measure.scaling --plans N [--buffers N] [--workers N]
 
 Starts its own scheduler and workers on this machine. The first form submits empty cells, as far ahead of their results as `plan-many` does. It prints
 the processor time of scheduler and client for each cell, and their memory as cells add up. The second plans N random problems twice in one run, in a
@@ -11,9 +10,7 @@ process here and on a cluster with this number of workers, and prints what the c
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 import tempfile
 import time
 from collections import deque
@@ -22,19 +19,18 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from planner import Options, write_problem
 from planner.generate import Request, generate
 from planner.many import Farm, collect, plan_many
 from planner.many.cluster import AHEAD
+from scripts.measure.arguments import Arguments
 
 SIZE_OF_A_PROBLEM = 3_000
 """Bytes of a problem, as for a kernel with thirty buffers."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("--cells", type=int, default=100_000)
     parser.add_argument("--plans", type=int, default=0)
     parser.add_argument("--buffers", type=int, default=20)

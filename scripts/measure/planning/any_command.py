@@ -9,7 +9,6 @@ file's MB, and what was said last.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -20,6 +19,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from scripts.measure.arguments import Arguments
 
 Document: TypeAlias = dict[str, Any]
 
@@ -161,7 +162,7 @@ def measure(name: str, count: int, limit: str, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], metavar="CASE")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--limit", default="3")

@@ -10,7 +10,6 @@ seconds, those of the wall, and MiB.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -20,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from scripts.measure.arguments import Arguments
 
 
 def problem(shape: str, count: int, chance: random.Random) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def run(name: str, *arguments: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("shape", choices=("short", "long", "exclusions", "together", "pools"))
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--limit", default="3")

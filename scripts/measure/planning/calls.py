@@ -9,7 +9,6 @@ that prefers. `worse` counts the session's plans whose objective is worse than t
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +20,8 @@ from planner.generate import Request, generate
 from planner.model.plan import Placement
 from planner.planning.interfaces.tvm_interface import TensorPlacement, problem_of
 from planner.verifying.objective import term_value
-from scripts.measure.engine import used
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments
 
 Tensors: TypeAlias = tuple[BufferInfo, ...]
 Memories: TypeAlias = tuple[Pool, ...]
@@ -69,7 +69,7 @@ KINDS: dict[str, Kind] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("kinds", nargs="*", default=list(KINDS), help=", ".join(KINDS))
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--back", type=float, default=0.0)
@@ -118,9 +118,9 @@ def _measured(pools: Memories, calls: Sequence[Tensors], options: Options, *, an
         answers = []
         for i, way in enumerate((plan_memory, session.plan_memory)):
             given = [tuple(map(replace, each)) for each in some] if anew else some
-            begun = sum(used())
+            begun = spent.seconds()
             answers.append([way(pools, each, options) for each in given])
-            taken[i] += sum(used()) - begun
+            taken[i] += spent.seconds() - begun
         for tensors, *both in zip(some, *answers, strict=True):
             one, other = (_values(pools, tensors, options, places) for places in both)
             worse += other > one

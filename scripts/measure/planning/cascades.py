@@ -1,13 +1,12 @@
 """Cascades: the memory that MobileNet v1 and VGG16 need whole and in stripes, and the cost of stripes. From shapes alone, with elements of one byte.
 
-    python scripts/measure/planning/cascades.py [FOLDER]
+    python -m scripts.measure.planning.cascades [FOLDER]
 
 With a folder, writes the networks as memplan-cascade/1, and the frontiers as pictures.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from planner import Options, pareto, plan, read_cascade
 from planner.drawing import Sheet, Theme, frontier_curve
 from planner.graph.cascades import CascadeOptions, Cutting, Mode, cascade_problem
+from scripts.measure.arguments import Arguments
 
 MODES = {"whole": (), "recompute": (Mode.RECOMPUTE,), "rolling": (Mode.ROLLING,), "both": tuple(Mode)}
 
@@ -77,7 +77,7 @@ def vgg16() -> bytes:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
     folder: Path | None = parser.parse_args().folder
     for name, document in (("mobilenet", mobilenet()), ("vgg16", vgg16())):

@@ -10,7 +10,6 @@ Without --time-limit nothing depends on the clock, so everything but the seconds
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,8 +18,9 @@ from planner import Options, Plan, Problem, pareto
 from planner.generate import Request, generate
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.proofs import Proofs
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments
 from scripts.measure.planning.ruled import KINDS, with_rules
-from scripts.measure.solving.memories import processor_seconds
 from solvers.choice.alternatives.bounds.lines import Asked, Lines
 from solvers.choice.alternatives.bounds.relaxation import Relaxation
 from solvers.model.instance import Term
@@ -94,7 +94,7 @@ def figures(points: tuple[Plan, ...], shown: list[tuple[int, int | None]]) -> li
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("seeds", nargs="+", help="7, or 501-520")
     parser.add_argument("-n", "--buffers", type=int, default=60)
     parser.add_argument("--groups", type=int, default=20)
@@ -127,14 +127,14 @@ def main() -> None:
             problem = with_rules(with_memories(problem, asked.tcm), asked.rules, seed)
         if asked.largest:
             problem = replace(problem, terms=(Term.LARGEST_PEAK,))
-        begun, before = time.monotonic(), processor_seconds()
+        begun, before = time.monotonic(), spent.seconds()
         found = pareto(problem, options, asked.points)
         seconds = time.monotonic() - begun
         shutdown()
         proven = sum(each.status.value == "optimal" for each in found.points)
         within = "" if found.within is None else f"{100 * found.within:.2f}"
         of_memory, of_cost = gaps(found.points)
-        row: tuple[object, ...] = (seed, len(found.points), proven, "yes" if found.is_complete else "no", within, f"{of_memory:.2f}", f"{of_cost:.2f}", f"{seconds:.1f}", f"{processor_seconds() - before:.1f}")  # fmt: skip
+        row: tuple[object, ...] = (seed, len(found.points), proven, "yes" if found.is_complete else "no", within, f"{of_memory:.2f}", f"{of_cost:.2f}", f"{seconds:.1f}", f"{spent.seconds() - before:.1f}")  # fmt: skip
         if asked.certificates:
             row = (*row, *again(found.points), *by_prices(problem, found.points))
         print("|", " | ".join(map(str, row)), "|", flush=True)

@@ -1,23 +1,19 @@
-#!/usr/bin/env python
 """Compares one arena for a whole program with an arena for each function within its caller's: peaks, each proven optimal.
 
-    scripts/measure/planning/programs.py [FILE...] [--random N]
+    python -m scripts.measure.planning.programs [FILE...] [--random N]
 
 Files are memplan-graph/2; the N random programs are those that the tests plan and run.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 from statistics import mean
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from planner import BadInput, Options, Plan, PlanStatus, Problem, plan, read_program
 from planner.graph import GraphOptions, Program, nested_plan, program_problem
 from planner.model.problem import Pool
+from scripts.measure.arguments import Arguments
 from tests.planner.graph.random_programs import random_program
 
 
@@ -36,7 +32,7 @@ def peaks(program: Program, pools: tuple[Pool, ...], options: GraphOptions) -> t
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--random", type=int, default=0)
     wanted = parser.parse_args()

@@ -1,6 +1,6 @@
 """Measures a thousand calls of plan_memory on variants of one problem: fresh, within a session, and each in a process of its own.
 
-.venv/bin/python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...] [--work-limit 400000]
+python -m scripts.measure.planning.session [--calls 1000] [--processes 20] [--back 0.6] [--rules none,pins,memories,...] [--work-limit 400000]
 
 A search walks through variants: each step makes a change or goes back; `again` is the number of calls that repeat an earlier one. With --back 0 none
 does. `afresh` is a session whose every answer equals that of a fresh call byte for byte. Seconds are of the processor, including solvers' processes.
@@ -14,7 +14,6 @@ import argparse
 import gc
 import pickle
 import random
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +23,9 @@ from typing import TypeAlias
 from planner import Buffer, Colocation, Options, Plan, Pool, Problem, Session, StopReason, plan
 from planner.generate import Request, generate
 from planner.model.problem import Constraints, Fixed
-from scripts.measure.engine import used
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments
+from scripts.measure.spent import used, used_since
 
 PROBLEMS = (
     ("transformer", 60),
@@ -41,7 +42,7 @@ FRESH = "import pickle, sys\nfrom memplan import plan\nplan(pickle.load(sys.stdi
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--back", type=float, default=0.6)
@@ -95,9 +96,9 @@ def _in_turns(calls: list[Problem], options: Options, ways: tuple[Way, ...]) -> 
         for i, way in enumerate(ways):
             strange = [replace(call) for call in some]  # copies, for which nothing is cached
             _forget_garbage()
-            begun = sum(used())
+            begun = spent.seconds()
             answers.append([way(call, options) for call in strange])
-            taken[i] += sum(used()) - begun
+            taken[i] += spent.seconds() - begun
         for fresh, kept, afresh in zip(*answers, strict=True):
             assert afresh.placements == fresh.placements or not fresh.reproducible
             assert kept.peak is not None
@@ -224,14 +225,11 @@ def _search(problem: Problem, calls: int, change: str, back: float) -> Iterator[
 
 
 def _in_processes(calls: list[Problem]) -> float:
-    def of_children() -> float:
-        times = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return times.ru_utime + times.ru_stime
-
-    before = of_children()
+    before = used()
     for call in calls:
         subprocess.run([sys.executable, "-c", FRESH], input=pickle.dumps(call), check=True)
-    return of_children() - before
+    _, others = used_since(before)
+    return others
 
 
 if __name__ == "__main__":

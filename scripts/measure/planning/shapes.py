@@ -1,6 +1,6 @@
 """Measures plans for all shapes: a transformer's prefill and decode for every length from 1 to 2 048, and random problems at a million shapes.
 
-.venv/bin/python -m scripts.measure.planning.shapes [--longest 2048] [--every 1] [--samples 1000000] [--plots FOLDER]
+python -m scripts.measure.planning.shapes [--longest 2048] [--every 1] [--samples 1000000] [--plots FOLDER]
 
 For each mode: the bytes needed, compared with the best plan for each length (proven optimal, or its bound). Then the number of sampled shapes with
 overlapping buffers, or with an offset above the closed expressions or the peak: compared pair by pair, in numpy.
@@ -8,7 +8,6 @@ overlapping buffers, or with an offset above the closed expressions or the peak:
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from dataclasses import replace
@@ -23,6 +22,7 @@ from planner.drawing import Sheet, Theme, shapes_curve
 from planner.generate import shaped_transformer
 from planner.planning.shapes import Mode, ShapedProblem, ShapesPlan, plan_shapes, shaped, verify_shapes
 from planner.planning.shapes.answer import Row
+from scripts.measure.arguments import Arguments
 
 Array: TypeAlias = npt.NDArray[np.int64]
 DRAWN = 48
@@ -32,7 +32,7 @@ QUICK = Options(time_limit=20, workers=1)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--longest", type=int, default=2048)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--samples", type=int, default=1_000_000)

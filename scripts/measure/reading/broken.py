@@ -9,7 +9,6 @@ anything but a problem or a refusal with its place, is slow or takes much memory
 
 from __future__ import annotations
 
-import argparse
 import random
 import resource
 import signal
@@ -35,9 +34,11 @@ from planner.formats import (
     write_plan,
     write_sharing,
 )
+from scripts.measure.arguments import Arguments
 from scripts.measure.reading.files import PLAIN
-from scripts.measure.reading.memory import MIB, resident
+from scripts.measure.reading.memory import MIB
 from scripts.measure.reading.onnx_cases import cases
+from scripts.measure.spent import memory
 
 SECONDS, BYTES_A_SECOND = 2, 1 << 18
 """What reading may take: so many seconds of the processor, and one more for so many bytes."""
@@ -171,11 +172,11 @@ class Reading(NamedTuple):
 def measured(name: str, data: bytes) -> Reading:
     """Read a file within its time, and look at the memory that this takes."""
     Path("/proc/self/clear_refs").write_text("5")
-    before, begin = resident("VmRSS"), time.process_time()
+    before, begin = memory(), time.process_time()
     signal.setitimer(signal.ITIMER_PROF, SECONDS + len(data) / BYTES_A_SECOND)
     said = outcome(name, data)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    took, more = time.process_time() - begin, resident("VmHWM") - before
+    took, more = time.process_time() - begin, memory("VmHWM") - before
     if said in FINE and more > TIMES * len(data) + BESIDES:
         said = "much memory"
     return Reading(said, took, more)
@@ -199,7 +200,7 @@ def made_up(every: list[tuple[str, bytes]], chance: random.Random) -> Iterator[t
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
@@ -223,7 +224,7 @@ def main() -> None:
                 (arguments.keep / f"{i}-{name.replace(':', '_').replace('/', '_')}").write_bytes(data)
     print(", ".join(f"{count} {said}" for said, count in found.most_common()))
     print(
-        f"slowest {slowest:.2f} s of the processor ({worst}); most memory for one {most / MIB:.0f} MiB; at the end {resident('VmRSS') / MIB:.0f} MiB"
+        f"slowest {slowest:.2f} s of the processor ({worst}); most memory for one {most / MIB:.0f} MiB; at the end {memory() / MIB:.0f} MiB"
     )
     sys.exit(0 if set(found) <= FINE else 1)
 

@@ -8,7 +8,6 @@ including the file's own bytes. Files that end in a problem also hold the proble
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -16,8 +15,10 @@ from pathlib import Path
 
 from planner.formats import FORMATS, read_problem
 from planner.model.errors import BadInput
+from scripts.measure.arguments import Arguments
 from scripts.measure.reading.files import FILES
 from scripts.measure.reading.short_rows import SHORT_ROWS
+from scripts.measure.spent import memory
 
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
@@ -25,12 +26,6 @@ FORKING.set_forkserver_preload(
     ["scripts.measure.reading.files", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
 )
 """Each process is forked from one that has imported the readers and has read nothing."""
-
-
-def resident(word: str) -> int:
-    """A value of /proc/self/status: VmRSS is the present memory, VmHWM the peak."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(word + ":")) << 10
 
 
 def measure(format_: str, path: str, back: Connection) -> None:
@@ -41,7 +36,7 @@ def measure(format_: str, path: str, back: Connection) -> None:
             for broken in (row.document[:-3], b"{}", b"x"):
                 with suppress(BadInput):
                     read_problem(broken, format=format_)
-    before = resident("VmRSS")
+    before = memory()
     Path("/proc/self/clear_refs").write_text("5")
     data = Path(path).read_bytes()
     try:
@@ -49,7 +44,7 @@ def measure(format_: str, path: str, back: Connection) -> None:
         result = f"{len(problem.buffers)} buffers"
     except BadInput as error:
         result = f"{error.findings[0].code}"
-    back.send((resident("VmHWM") - before, result))
+    back.send((memory("VmHWM") - before, result))
     back.close()
 
 
@@ -81,7 +76,7 @@ def row(name: str, format_: str, data: bytes, folder: Path) -> str:
 def main() -> None:
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--mib", type=float, default=8)
     parser.add_argument("--only", action="append", help="formats and files with this word in their names")
     arguments = parser.parse_args()

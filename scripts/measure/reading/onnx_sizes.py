@@ -8,7 +8,6 @@ Exit code 1 if a tensor is larger than planned.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from math import prod
 from pathlib import Path
@@ -21,10 +20,11 @@ import onnxruntime
 from planner.formats.documents import Source
 from planner.formats.models.onnx.read import read_program
 from planner.graph.operators import Tensor
+from scripts.measure.arguments import Arguments
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE")
     parser.add_argument("--fill", action="append", default=[], metavar="INPUT=NUMBER")

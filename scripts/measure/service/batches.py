@@ -1,7 +1,6 @@
-#!/usr/bin/env python
 """Measures how long one client's small plan takes alone and during another client's batch, and how long the batch takes.
 
-    scripts/measure/service/batches.py [--lines N] [--rate N] [--seconds N]
+    python -m scripts.measure.service.batches [--lines N] [--rate N] [--seconds N]
 
 A service with two solver processes and two tokens. One client asks for different small plans, `rate` a second, each when it is due: first alone for
 this many seconds, then during the other's batch, whose lines are small problems as well. Both halves are in one run, so that their ratio is
@@ -14,19 +13,17 @@ import argparse
 import asyncio
 import hashlib
 import json
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
-
 import httpx
 
 from planner import write_problem
 from planner.generate import Request, generate
+from scripts.measure.arguments import Arguments
 from tests.http.served import Served, serving
 
 HEAD = "| small plans | answered | p50 ms | p90 ms | p99 ms |\n|---|---|---|---|---|"
@@ -116,7 +113,7 @@ async def measured(service: Served, wanted: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument("--lines", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=5.0)
     parser.add_argument("--seconds", type=float, default=60.0)

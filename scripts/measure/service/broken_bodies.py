@@ -8,7 +8,6 @@ connection) and slow ones are listed. Exit code 1: there was one, or the service
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 import httpx
 
 from planner.formats import FORMATS
+from scripts.measure.arguments import Arguments
 from scripts.measure.reading.broken import made_up, seeds
 from scripts.measure.reading.memory import MIB
 from tests.http.hostile.attacks import memory
@@ -82,7 +82,7 @@ class Bodies:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--bodies", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("seeds", nargs="*", type=Path, metavar="FILE")

@@ -9,7 +9,6 @@ afterwards. `--most`: the largest body of the first scene. Exit code 1: an answe
 
 from __future__ import annotations
 
-import argparse
 import resource
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scripts.measure.arguments import Arguments
 from tests.http.hostile.attacks import Attack, Cost, cost, memory
 from tests.http.hostile.scenes import Scene, scenes
 from tests.http.served import Served
@@ -76,7 +76,7 @@ def is_right(attack: Attack, found: Cost) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--most", type=int, default=8 * MIB)
     parser.add_argument("--scene", action="append", help="those with this word in their names")
     parser.add_argument("--only", action="append", help="this attack")

@@ -1,26 +1,23 @@
 """How fluid the page is with very many rectangles: the time between frames while somebody zooms, moves and points.
 
-    .venv/bin/python scripts/measure/service/page.py --buffers 100000
+    python -m scripts.measure.service.page --buffers 100000
 
 Needs Chromium. Prints a row of docs/page.md for each thing that is done.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-
 from playwright.sync_api import CDPSession, Page, expect
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from scripts.measure.arguments import Arguments
 from tests.http.served import serving
 from tests.web.browsing import Tabs, Visit, browsing
 
@@ -35,7 +32,7 @@ PAUSE = 12
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = Arguments(__doc__)
     arguments.add_argument("--buffers", type=int, default=100_000)
     arguments.add_argument("--kinds", type=int, default=1, help="So many kinds, each of which has a colour.")
     arguments.add_argument("--picture", type=Path, help="Write a screenshot to this file.")

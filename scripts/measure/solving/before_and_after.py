@@ -1,7 +1,7 @@
 """Plans the same files with an older version of memplan and with this one, in turn, and prints a Markdown table for each point.
 
 git worktree add --detach ../before COMMIT && ../before/scripts/check      # the older one, with its environment
-.venv/bin/python -m scripts.measure.solving.before_and_after ../before FILES [POINT]... [--corpus ../shared/corpus/pypto]
+python -m scripts.measure.solving.before_and_after ../before FILES [POINT]... [--corpus ../shared/corpus/pypto]
 
 Runs are limited by work; the clock ends them after 100 times as long. Gaps are of the first term that is not at its bound, from the better bound of both
 versions; seconds are of the processor, with all processes. `--clock` limits by the clock instead, and the seconds are by the clock: on an idle machine only.
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.planning.placing.pipeline import WORK_PER_SECOND
+from scripts.measure.arguments import Arguments, seeds
 from scripts.measure.process import Used, process
 from scripts.measure.service.loading.system import ROOT
 from scripts.measure.solving.points import POINTS, Row, files
@@ -113,14 +114,13 @@ def cell(runs: list[Case], by_clock: bool, memory: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("before", type=Path)
     parser.add_argument("folder", type=Path, help="where problems and plans are written")
     parser.add_argument(
         "points", nargs="*", metavar="POINT", help=f"of {', '.join(POINTS)}; all of them if there is none"
     )
-    parser.add_argument("--first-seed", type=int, default=880_001)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_seeds(1, 880_001)
     parser.add_argument("--corpus", type=Path, help="kernels to draw anew")
     parser.add_argument("--clock", action="store_true")
     args = parser.parse_args()
@@ -137,7 +137,7 @@ def compared(row: Row, args: argparse.Namespace, worse: list[str]) -> tuple[str,
     """The cells of a row; adds to the list what is worse now."""
     earlier, later = list[Case](), list[Case]()
     other = args.before.resolve()
-    for seed in range(args.first_seed, args.first_seed + args.seeds):
+    for seed in seeds(args):
         with ProcessPoolExecutor(1) as apart:  # a started process counts the memory of its parent as its own
             made = apart.submit(files, row, seed, args.folder, args.corpus).result()
         for file in map(_as_csv, made) if row.csv else made:

@@ -1,6 +1,6 @@
 """Compares what each step of a plan for several memories is charged with the processor time that it takes. A Markdown table, a row for each step.
 
-.venv/bin/python -m scripts.measure.solving.charges [--seconds 10] [--buffers 300 2000] [--prefer speed size] [--seeds 1] [KIND]...
+python -m scripts.measure.solving.charges [--seconds 10] [--buffers 300 2000] [--prefer speed size] [--seeds 1] [--kinds KIND ...]
 
 The work of so many seconds is done without a clock. A step's seconds are those of all processes, less those of steps within it; so is its work. With
 other load beside, a unit of work takes longer.
@@ -8,25 +8,22 @@ other load beside, a unit of work takes longer.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import product
 from typing import Any
 from unittest.mock import patch
 
-from planner import Options, Preference, end_solver_processes, plan
+from planner import end_solver_processes, plan
 from planner.generate import Request, generate
 from planner.model.plan import TermValue
-from planner.planning.placing.pipeline import WORK_PER_SECOND
-from scripts.measure.engine import used
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments, by_work, cases, seeds
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.questions.asking import Asking
 from solvers.portfolio import execute, joint
 
-KINDS = ("pools", "hot", "memories")
 PLANNING = "all else"
 LEAST_SECONDS = 0.05
 """What takes less has no row."""
@@ -39,11 +36,11 @@ class Steps:
         self.work, self.times = Counter[str](), Counter[str]()
         self.seconds: dict[str, float] = defaultdict(float)
         self._open = [PLANNING]
-        self._since = sum(used())
+        self._since = spent.seconds()
 
     def _turn(self) -> None:
         """Charge the time until now to the step that is open."""
-        now = max(sum(used()), self._since)  # a process that is just ending may be missing for a moment
+        now = max(spent.seconds(), self._since)  # a process that is just ending may be missing for a moment
         self.seconds[self._open[-1]] += now - self._since
         self._since = now
 
@@ -115,23 +112,20 @@ def watched() -> Iterator[Steps]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", default=KINDS)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--buffers", type=int, nargs="+", default=[300, 2000])
-    parser.add_argument("--prefer", nargs="+", type=Preference, default=[Preference.SPEED, Preference.SIZE])
-    parser.add_argument("--first-seed", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser = Arguments(__doc__)
+    parser.add_several_memories()
+    parser.add_buffers(300, 2000)
+    parser.add_seeds(1, 1000)
+    parser.add_work(10)
     parser.add_argument("--whole", action="store_true", help="only a row for each problem")
     args = parser.parse_args()
     print("| problem | step | times | work, in millions | seconds | microseconds for a unit | gaps |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    options = Options(time_limit=None, work_limit=int(args.seconds * WORK_PER_SECOND), workers=1)
-    for kind, buffers, prefer in product(args.kinds, args.buffers, args.prefer):
-        for seed in range(args.first_seed, args.first_seed + args.seeds):
+    for kind, buffers, prefer in cases(args):
+        for seed in seeds(args):
             problem = generate(kind, Request(buffers, seed))
             with watched() as steps:
-                made = plan(problem, replace(options, prefer=prefer))
+                made = plan(problem, replace(by_work(args.seconds), prefer=prefer))
             end_solver_processes()
             name = f"{kind}, {buffers}, {prefer}, {seed}"
             for step in sorted(steps.seconds, key=lambda each: -steps.seconds[each]):

@@ -1,6 +1,6 @@
 """Runs generated problems beside busy loops, and prints what ended each run: its work, as intended, or the clock. A Markdown table.
 
-.venv/bin/python -m scripts.measure.solving.clock [--time-limit 10] [--busy 2] [--buffers 300,2000] [--seed 1] [--processor] [KIND]...
+python -m scripts.measure.solving.clock [--time-limit 10] [--busy 2] [--buffers 300 2000] [--seed 1] [--processor] [--kinds KIND ...]
 
 A run that ends by work gives the same plan on every machine: each run without a proof is made twice, and compared.
 
@@ -10,7 +10,6 @@ worker gets two thirds of one. That can be measured on a busy machine, though a 
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
@@ -19,8 +18,8 @@ from dataclasses import replace
 from planner import Options, Plan, Problem, StopReason, end_solver_processes, plan
 from planner.generate import Request, generate
 from planner.generate.kinds import KINDS
-from planner.planning.placing.pipeline import WORK_PER_SECOND
-from scripts.measure.engine import used
+from scripts.measure.arguments import Arguments, by_work
+from scripts.measure.spent import used, used_since
 
 BUSY = "while True: pass"
 PART = 2 / 3
@@ -52,29 +51,27 @@ def processor_row(kind: str, buffers: int, seed: int, limit: float) -> str:
     """The processor time of one run's work."""
     problem = generate(kind, Request(buffers, seed))
     before = used()
-    options = Options(time_limit=None, work_limit=int(limit * WORK_PER_SECOND), workers=1)
-    found = plan(problem, options)
-    ours, others = (later - earlier for later, earlier in zip(used(), before, strict=True))
+    found = plan(problem, by_work(limit))
+    ours, others = used_since(before)
     gap = "" if found.gap is None else f"{100 * found.gap:.2f} %"
     ended_by = "work" if ours + others <= limit * PART or found.stop in DONE else "clock"
     return f"| {kind} | {buffers} | {found.stop} | {ours:.1f} + {others:.1f} | {gap} | {ended_by} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", default=sorted(KINDS.keys() - {"variants"}))
+    parser = Arguments(__doc__)
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--busy", type=int, default=2, help="busy loops beside")
-    parser.add_argument("--buffers", default="300,2000")
+    parser.add_buffers(300, 2000)
+    parser.add_argument("--kinds", nargs="+", default=sorted(KINDS.keys() - {"variants"}))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processor", action="store_true", help="the processor's time instead of the clock's")
     arguments = parser.parse_args()
-    sizes = [int(size) for size in arguments.buffers.split(",")]
     if arguments.processor:
         print("| kind | buffers | ended by | processor seconds, and of other processes | gap | would end by |")
         print("|---|---|---|---|---|---|", flush=True)
         for kind in arguments.kinds:
-            for buffers in sizes:
+            for buffers in arguments.buffers:
                 print(processor_row(kind, buffers, arguments.seed, arguments.time_limit), flush=True)
         end_solver_processes()
         return
@@ -82,7 +79,7 @@ def main() -> None:
     loops = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(arguments.busy)]
     try:
         for kind in arguments.kinds:
-            for buffers in sizes:
+            for buffers in arguments.buffers:
                 print(row(kind, buffers, arguments.seed, arguments.time_limit), flush=True)
     finally:
         for loop in loops:

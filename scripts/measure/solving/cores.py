@@ -1,6 +1,6 @@
 """Estimates how much sooner plans are found with several workers: rounds are logged once, with one worker, and replayed. A Markdown table.
 
-.venv/bin/python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
+python -m scripts.measure.solving.cores [--seconds 5] [--plots FOLDER] [FAMILY:BUFFERS:SEEDS]...
 
 The replay takes the processor time of each part of a round, and within the search of each attempt, and assigns them to workers by the rules of
 solvers/portfolio/schedule.py and of the native search's descent.cpp. So it needs no idle machine, and can have any number of cores. What one thread does
@@ -10,7 +10,6 @@ the clock instead, with one worker and with two in turn: on an idle machine only
 
 from __future__ import annotations
 
-import argparse
 import heapq
 import time
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from planner.drawing.curves.plot import Axes, Curve, curves
 from planner.drawing.ticks import number_labels
 from planner.generate import Request, generate
 from planner.planning.placing.pipeline import WORK_PER_SECOND
+from scripts.measure.arguments import Arguments, by_work
 from scripts.measure.solving.dense import family, problem_of
 from solvers.exact.search import solver as search
 from solvers.kernels import Kernels, active
@@ -373,15 +373,14 @@ def draw(drawn: list[Curve], folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("families", nargs="*", default=USUAL)
-    parser.add_argument("--seconds", type=int, default=5, help="whose work is allowed")
+    parser.add_work(5)
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--plots", type=Path, help="a folder for pictures of the curves")
     parser.add_argument("--clock", action="store_true")
     arguments = parser.parse_args()
-    limit = arguments.seconds * WORK_PER_SECOND
-    options = Options(workers=1, time_limit=None, work_limit=limit, solver=arguments.solver)
+    options = replace(by_work(arguments.seconds), solver=arguments.solver)
     if arguments.clock:
         print("| problem | 1 worker | 2 workers | times as fast, median of three | by |\n|---|---|---|---|---|")
         for wanted in arguments.families:

@@ -1,11 +1,10 @@
-"""Measures the warm starts and modes of CP-SAT: `python scripts/measure/solving/cpsat.py ../shared/corpus`.
+"""Measures the warm starts and modes of CP-SAT: `python -m scripts.measure.solving.cpsat ../shared/corpus`.
 
 Prints one row per set of instances, mode and warm start. Budgets are counted in work, so placements and bounds do not depend on the machine.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -13,16 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-from planner.formats import read_problem  # noqa: E402
-from planner.planning.placing.lowering import lower  # noqa: E402
-from solvers import sandbox  # noqa: E402
-from solvers.geometry.presolve import restrict, scaled, unit  # noqa: E402
-from solvers.model.instance import Instance, Placement  # noqa: E402
-from solvers.model.registry import get  # noqa: E402
-from solvers.model.solver import Limits, Silent, Task, Warm  # noqa: E402
+from planner.formats import read_problem
+from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments
+from solvers import sandbox
+from solvers.geometry.presolve import restrict, scaled, unit
+from solvers.model.instance import Instance, Placement
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task, Warm
 
 MODES = {"fixed": "cpsat", "variable": "solvers.exact.cpsat:CpSatPeak"}
 NETS = ("bert_base_128_nofold", "llama_kv_prefill64", "unetpp_256")
@@ -63,9 +60,9 @@ def measure(solver: str, chosen: list[Case], warm: Warm | None, work: int, *, ve
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--work", type=int, default=3_000_000, help="budget of one run")
+    parser.add_argument("--work-limit", type=int, default=3_000_000, help="of one run")
     parser.add_argument("--only", choices=("minimalloc", "nets", "pypto"))
     parser.add_argument("--arm", choices=(*Warm, "default"))
     parser.add_argument("--mode", choices=tuple(MODES))
@@ -85,7 +82,7 @@ def main() -> None:
                 for warm in (*Warm, None) if options.mode in (None, mode) else ():
                     if options.arm not in (None, warm or "default"):
                         continue
-                    row = measure(solver, chosen, warm, options.work, verbose=options.verbose)
+                    row = measure(solver, chosen, warm, options.work_limit, verbose=options.verbose)
                     print(f"| {title} ({len(chosen)}) | {mode} | {warm or 'default'} | {row}", flush=True)
 
 

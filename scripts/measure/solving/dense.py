@@ -1,16 +1,16 @@
 """Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. Prints each plan's gap to the bound.
 
-.venv/bin/python scripts/measure/solving/dense.py [--time-limit 10] [--work-limit N] [--seeds 2] [--first-seed 0] [FAMILY:BUFFERS]...
+python -m scripts.measure.solving.dense [--time-limit 10] [--work-limit N] [--seeds 2] [--first-seed 0] [FAMILY:BUFFERS]...
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import resource
 
 from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
 from planner.generate import Request, generate
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments, seeds
 
 HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
@@ -77,17 +77,16 @@ def problem_of(pieces: list[Piece]) -> Problem:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("families", nargs="*", default=USUAL)
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--work-limit", type=int, help="on a busy machine: 5000000 is what 10 seconds allow")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_seeds(2, 0)
     arguments = parser.parse_args()
     for wanted in arguments.families:
         name, _, count = wanted.partition(":")
-        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
-            before = _processor()
+        for seed in seeds(arguments):
+            before = spent.seconds()
             found = plan(
                 problem_of(family(name, int(count), seed)),
                 Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit),
@@ -95,14 +94,9 @@ def main() -> None:
             gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
             print(
                 f"{name:13} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
-                f"{'repeatable' if found.reproducible else 'not repeatable'}, {_processor() - before:.1f} s of the processor",
+                f"{'repeatable' if found.reproducible else 'not repeatable'}, {spent.seconds() - before:.1f} s of the processor",
                 flush=True,
             )
-
-
-def _processor() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """Measures `greedy` on synthetic buffers: processor seconds from arrays to offsets, gap to the bound, memory.
 
-python scripts/measure/solving/greedy.py --buffers 100000 --live 10 --lives uniform
-python scripts/measure/solving/greedy.py --buffers 100000 --kind transformer
+python -m scripts.measure.solving.greedy --buffers 100000 --live 10 --lives uniform
+python -m scripts.measure.solving.greedy --buffers 100000 --kind transformer
 """
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from planner import Buffer, Pool, Problem
 from planner.generate import KINDS, Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments
 from solvers.kernels.selection import select
 from solvers.model.errors import StopReason
 from solvers.model.registry import get
@@ -56,7 +56,7 @@ class Watch(Silent):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("--buffers", type=int, default=100_000)
     parser.add_argument("--live", type=float, default=10)
     parser.add_argument("--lives", choices=("uniform", "exponential", "pareto"), default="uniform")

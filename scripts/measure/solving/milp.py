@@ -1,34 +1,29 @@
-"""Measures the warm starts of the integer program: `python scripts/measure/solving/milp.py cbc --corpus ../shared/corpus`.
+"""Measures the warm starts of the integer program: `python -m scripts.measure.solving.milp cbc --corpus ../shared/corpus`.
 
 Prints one row per set of instances and warm start. Runs in one process, where HiGHS and OR-Tools must not both be loaded: nothing imports OR-Tools.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
+from planner.formats import read_problem
+from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments
+from solvers.exact.milp import tries
+from solvers.exact.milp.program import build
+from solvers.exact.milp.program.terms import floors
+from solvers.geometry.presolve import scaled, unit
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Solver, Task, Warm
 
-from planner.formats import read_problem  # noqa: E402
-from planner.planning.placing.lowering import lower  # noqa: E402
-from solvers.exact.milp import tries  # noqa: E402
-from solvers.exact.milp.program import build  # noqa: E402
-from solvers.exact.milp.program.terms import floors  # noqa: E402
-from solvers.geometry.presolve import scaled, unit  # noqa: E402
-from solvers.model.instance import Instance, Placement, PoolSpec, Term  # noqa: E402
-from solvers.model.registry import get  # noqa: E402
-from solvers.model.solver import Limits, Silent, Solver, Task, Warm  # noqa: E402
-
-SIZES = (24, 28, 32, 40)
 EACH = 8
 Case = tuple[Instance, Placement | None]
 
@@ -91,18 +86,17 @@ def measure(solver: Solver, cases: list[Case], warm: Warm, seconds: float) -> st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Arguments(__doc__)
     parser.add_argument("solver", choices=("cbc", "highs"))
     parser.add_argument("--seconds", type=float, default=3.0, help="time limit of one run")
     parser.add_argument("--corpus", type=Path, help="folder with pypto/, measured too")
     parser.add_argument("--plain", action="store_true", help="without the rows that only help solvers")
     parser.add_argument("--alone", action="store_true", help="without the local search before the programs")
-    parser.add_argument("--buffers", type=int, nargs="+", default=SIZES)
+    parser.add_buffers(24, 28, 32, 40)
+    parser.add_seeds(EACH, 0, "random instances")
     parser.add_argument(
         "--part", type=int, default=3, help="buffers live for up to this part of the time: 1 is all of it"
     )
-    parser.add_argument("--first", type=int, default=0, help="first seed of the random instances")
-    parser.add_argument("--each", type=int, default=EACH, help="random instances of each size")
     parser.add_argument("--warm", type=Warm, nargs="+", default=list(Warm))
     options = parser.parse_args()
     if options.plain:
@@ -111,7 +105,7 @@ def main() -> None:
         tries.__dict__["TRIES"] = 0
     solver = get(options.solver)
     sets = {
-        f"random, {count} buffers": list(random_cases(count, options.part, options.first, options.each))
+        f"random, {count} buffers": list(random_cases(count, options.part, options.first_seed, options.seeds))
         for count in options.buffers
     }
     if options.corpus is not None:

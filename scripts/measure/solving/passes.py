@@ -1,13 +1,12 @@
 """Finds the best order of greedy's passes on generated problems: each next pass is the one that lowers the mean gap most after those before it.
 
-    .venv/bin/python scripts/measure/solving/passes.py [--seeds 5001-5006] [--buffers 300,3000]
+    python -m scripts.measure.solving.passes [--seeds 6] [--first-seed 5001] [--buffers 300 3000]
 
 All kinds have equal weight. PASSES in solvers/fitting/orders.py was found this way; its first pass is fixed.
 """
 
 from __future__ import annotations
 
-import argparse
 from itertools import product
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments, seeds
 from solvers.bounds.one_pool import pool_bound
 from solvers.fitting.orders import ORDERS, PASSES, Fit
 from solvers.kernels.columns import columns
@@ -40,14 +40,12 @@ def gaps(kind: str, buffers: int, seed: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="5001-5006")
-    parser.add_argument("--buffers", default="300,3000")
+    parser = Arguments(__doc__)
+    parser.add_seeds(6, 5001)
+    parser.add_buffers(300, 3000)
     given = parser.parse_args()
-    first, last = map(int, given.seeds.split("-"))
-    sizes = [int(size) for size in given.buffers.split(",")]
     table = {
-        kind: np.array([gaps(kind, size, seed) for seed in range(first, last + 1) for size in sizes]) for kind in KINDS
+        kind: np.array([gaps(kind, size, seed) for seed in seeds(given) for size in given.buffers]) for kind in KINDS
     }
 
     def mean(passes: list[int]) -> Any:

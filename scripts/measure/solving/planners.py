@@ -1,6 +1,6 @@
 """Compares every planner of other systems, and auto, on real and generated problems: the gap to the bound, and the time.
 
-.venv/bin/python scripts/measure/solving/planners.py [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
+python -m scripts.measure.solving.planners [--time-limit 10] [--buffers 300] [--seeds 3] [--solver NAME]... [--each] [--objects] FOLDER...
 
 The ratio is the objective's value divided by the best bound that any planner has proven, over the problems that a planner takes and solves. Seconds
 are of the processor, for all solved problems together, including solvers' processes. The generated problems come last, as one group. With --objects
@@ -9,8 +9,6 @@ buffers share storage objects instead of getting offsets.
 
 from __future__ import annotations
 
-import argparse
-import resource
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +17,8 @@ from pathlib import Path
 from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan, share
 from planner.formats import read_problem
 from planner.generate import Request, generate
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments, seeds
 from solvers import sandbox
 from solvers.model.registry import SolverKind, names
 from solvers.sharing.solver import SHARERS
@@ -42,11 +42,11 @@ class Try:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for each problem and planner")
     parser.add_argument("--buffers", type=int, default=300, help="of each generated problem; 0: generate none")
-    parser.add_argument("--seeds", type=int, default=3, help="generated problems of each kind")
+    parser.add_seeds(3, 0)
     parser.add_argument("--solver", action="append", help="once for each; default auto and all named planners")
     parser.add_argument("--each", action="store_true", help="a line for each problem, too")
     parser.add_argument("--objects", action="store_true", help="let buffers share storage objects")
@@ -58,7 +58,7 @@ def main() -> int:
     if arguments.buffers:
         report(
             "generated",
-            made(arguments.buffers, arguments.seeds),
+            made(arguments.buffers, seeds(arguments)),
             solvers,
             attempt,
             arguments.time_limit,
@@ -104,28 +104,22 @@ def report(
 
 def shared(solver: str, problem: Problem, limit: float) -> Try:
     """The result with storage objects. Raises CannotSolve if the planner refuses, or if the problem has offsets."""
-    before = processor_seconds()
+    before = spent.seconds()
     answer = share(problem, Options(solver=solver, time_limit=limit, workers=1))
     sandbox.shutdown()  # otherwise the time of its processes would not be counted
-    seconds = processor_seconds() - before
+    seconds = spent.seconds() - before
     value = None if answer.status is PlanStatus.UNKNOWN else answer.total
     return Try(solver, problem.name or "", value, answer.bound, seconds)
 
 
 def planned(solver: str, problem: Problem, limit: float) -> Try:
     """The result. Raises CannotSolve if the planner refuses."""
-    before = processor_seconds()
+    before = spent.seconds()
     answer = plan(problem, Options(solver=solver, time_limit=limit, workers=1))
     sandbox.shutdown()  # otherwise the time of its processes would not be counted
-    seconds = processor_seconds() - before
+    seconds = spent.seconds() - before
     value = None if answer.status is PlanStatus.UNKNOWN else answer.objective.value
     return Try(solver, problem.name or "", value, answer.objective.bound or 0, seconds)
-
-
-def processor_seconds() -> float:
-    """Processor seconds of this process and of its ended children."""
-    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
 def row(solver: str, tries: list[Try], refused: int, bounds: dict[str, int]) -> list[str]:
@@ -158,10 +152,10 @@ def read(folder: Path) -> Iterator[Problem]:
         yield Problem(problem.buffers, problem.pools, problem.constraints, problem.terms, path.stem, problem.lifetimes)
 
 
-def made(buffers: int, seeds: int) -> Iterator[Problem]:
+def made(buffers: int, seeds: range) -> Iterator[Problem]:
     """Problems of every kind with a single pool."""
     for kind in KINDS:
-        for seed in range(seeds):
+        for seed in seeds:
             yield generate(kind, Request(buffers, seed, ALIGNMENT))
 
 

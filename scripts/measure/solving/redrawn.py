@@ -1,11 +1,10 @@
 """Real kernels with sizes, capacities and costs of reuse drawn anew, where these costs come first and peaks second.
 
-.venv/bin/python -m scripts.measure.solving.redrawn ../shared/corpus/pypto --seeds 3 --first-seed 1
+python -m scripts.measure.solving.redrawn ../shared/corpus/pypto --seeds 3 --first-seed 1
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -13,36 +12,35 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from planner import Options, Problem, end_solver_processes, plan
+from planner import Problem, end_solver_processes, plan
 from planner.formats import read_problem
 from planner.model.problem import Buffer, ReusePenalty
-from scripts.measure.solving.memories import processor_seconds
+from scripts.measure import spent
+from scripts.measure.arguments import Arguments, by_work, seeds
 from solvers.model.instance import Term
 
 LEAST, MOST = 12, 140
 NEAR = 6
 """Buffers that live at most so far apart may have a cost."""
-WORK = 3_750_000
 TERMS = (Term.REUSE_COST, Term.SUM_OF_PEAKS)
 
 
 def main() -> None:
     """Reads the command line and prints a line for each problem that stays open, and how many there are of each status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument("--work", type=int, default=WORK)
+    parser.add_seeds(3, 1)
+    parser.add_work(5)
     given = parser.parse_args()
-    statuses, begin = Counter[str](), processor_seconds()
-    for seed in range(given.first_seed, given.first_seed + given.seeds):
+    statuses, begin = Counter[str](), spent.seconds()
+    for seed in seeds(given):
         for name, problem in redrawn(given.folder, seed):
-            made = plan(problem, Options(workers=1, time_limit=None, work_limit=given.work))
+            made = plan(problem, by_work(given.seconds))
             end_solver_processes()
             statuses[str(made.status)] += 1
             if made.status == "feasible":
                 print(seed, name, [(term.value, term.bound) for term in made.objective.terms], flush=True)
-    print(dict(statuses), f"{processor_seconds() - begin:.0f} s of the processor")
+    print(dict(statuses), f"{spent.seconds() - begin:.0f} s of the processor")
 
 
 def redrawn(folder: Path, seed: int) -> Iterator[tuple[str, Problem]]:

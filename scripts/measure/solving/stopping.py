@@ -1,13 +1,12 @@
 """Measures how soon the native kernels end after a request to stop, and how often they ask: a Markdown table.
 
-.venv/bin/python scripts/measure/solving/stopping.py [--after 0.3] [--repeats 5]
+python -m scripts.measure.solving.stopping [--after 0.3] [--repeats 5]
 
 By the clock, in milliseconds: the longest of all repeats. The longest silence is the longest time between two questions, the first one not counted.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.arguments import Arguments
 from solvers.geometry.presolve import by_pool
 from solvers.model.errors import StopReason
 from solvers.model.instance import Placement
@@ -58,7 +58,7 @@ class Impatient:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--after", type=float, default=0.3)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()

@@ -38,6 +38,18 @@ def test_every_called_script_exists(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TEXT)
+def test_every_module_that_is_run_exists_and_has_the_options(page: str) -> None:
+    shared = (ROOT / "scripts" / "measure" / "arguments.py").read_text("utf-8")
+    wrong = []
+    for module, arguments in re.findall(r"python -m (scripts[\w.]+\w)([^`#]*?)(?=[`#]|\n {4}|\n\n|$)", TEXT[page]):
+        file = ROOT / f"{module.replace('.', '/')}.py"
+        known = shared + file.read_text("utf-8") if file.exists() else ""
+        options = [f'"{option}"' for option in re.findall(r"--[\w-]+", arguments)]
+        wrong += [f"{module} {each}" for each in ("main()", *options) if each not in known]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", TEXT)
 def test_every_linked_file_exists(page: str) -> None:
     targets = re.findall(r'(?:\]\(|(?:src|srcset)=")([^)"#\s]+)', TEXT[page])
     here = (ROOT / page).parent

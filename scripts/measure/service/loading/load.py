@@ -14,12 +14,11 @@ queue   with nothing to do, with solvers at work, and with 10 000 jobs waiting b
         and how quickly those jobs were queued
 
 --soak keeps it busy with requests of all kinds instead, for an hour unless another time is said, and tells of each process how much it grew: memory,
-descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (scripts/measure/service/loading/soak.py says by how much it may).
+descriptors, threads; and what is left of a burst of large bodies. Exit code 1: something grows (`soak.py` says by how much it may).
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
@@ -31,6 +30,7 @@ from itertools import count
 
 from planner.formats import write_problem
 from planner.generate import Request, generate
+from scripts.measure.arguments import Arguments
 from scripts.measure.service.loading import soak as soaking
 from scripts.measure.service.loading.client import HEAD, Answers, Client, run_punctually, since, variants
 from scripts.measure.service.loading.system import STORES, System, served
@@ -144,7 +144,7 @@ def soak(store: str, minutes: float, rate: float | None) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", choices=tuple(PARTS))
     parser.add_argument(
