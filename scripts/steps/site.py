@@ -35,6 +35,13 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     return linked(markdown)
 
 
+def on_post_page(output: str, **_: object) -> str:
+    """Removes the empty lines and the indentation that the theme's templates leave, an eighth of the site; code keeps its own."""
+    parts = re.split(r"(<pre\b.*?</pre>)", output, flags=re.DOTALL)
+    parts[::2] = [re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def on_post_build(config: MkDocsConfig) -> None:
     """Removes unused files, and the two addresses from which the theme would fetch unused scripts."""
     site = Path(config.site_dir)

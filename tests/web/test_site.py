@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -75,7 +76,19 @@ def test_every_link_of_the_site_leads_somewhere(folder: Path) -> None:
 
 
 def test_the_site_is_small(folder: Path) -> None:
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_600_000
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 3_400_000
+
+
+def test_code_keeps_its_lines_and_nothing_else_has_empty_ones(folder: Path) -> None:
+    examples = 0
+    for source in DOCS.glob("**/*.md"):
+        text = (folder / source.relative_to(DOCS)).with_suffix(".html").read_text("utf-8")
+        code = [html.unescape(re.sub(r"<[^>]*>", "", each)) for each in re.findall(r"<pre.*?</pre>", text, re.DOTALL)]
+        for example in re.findall(r"^```\w*\n(.*?\n)```", source.read_text("utf-8"), re.DOTALL | re.MULTILINE):
+            assert example in code, (source.name, example)
+            examples += 1
+        assert not re.search(r"\n\s", re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)), source.name
+    assert examples > 10
 
 
 @pytest.fixture(scope="module")
