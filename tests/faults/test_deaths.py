@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from solvers import sandbox
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Outcome, Value
 from solvers.model.solver import Silent, Task
+from tests.running.processes import is_alive, until, until_ended
 from tests.small.instances import make_instance
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
@@ -39,38 +40,14 @@ sandbox.run("tests.faults.faulty_solvers:WithChild", make_instance([(0, 1, 1)]),
 """
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether this process exists and still runs, which a zombie does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
-
-
-def all_gone(pids: list[int]) -> bool:
-    """Wait for all these processes to end, and return whether they did."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while any(is_alive(pid) for pid in pids):
-        if time.monotonic() > give_up:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def scratch_of(pid: int) -> Path:
     """Wait for a program that a child has started, and return the child's folder for temporary files."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < give_up:
-        for word in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-            if word.startswith(b"TMPDIR="):
-                return Path(os.fsdecode(word.removeprefix(b"TMPDIR=")))
-        time.sleep(0.01)
-    raise AssertionError("no folder for temporary files")
+    found = until(lambda: re.findall(rb"(?:^|\0)TMPDIR=([^\0]*)", Path(f"/proc/{pid}/environ").read_bytes()))
+    return Path(os.fsdecode(found[0]))
 
 
 class Background:
@@ -120,20 +97,20 @@ def test_killing_the_caller_ends_all_its_processes() -> None:
         child, grandchild, fork_server = (int(word) for word in caller.stdout.readline().split())
         assert all(is_alive(pid) for pid in (child, grandchild, fork_server))
         caller.kill()
-    assert all_gone([child, grandchild, fork_server])
+    until_ended([child, grandchild, fork_server])
 
 
 def test_a_killed_child_leaves_no_grandchild() -> None:
     with Background("DyingWithChild") as background:
         assert background.wait().stop is StopReason.SOLVER_FAILED
-        assert all_gone(background.pids)
+        until_ended(background.pids)
 
 
 def test_a_cancelled_child_leaves_no_grandchild() -> None:
     with Background("WithChild") as background:
         background.stop = StopReason.CANCELLED
         assert background.wait().stop is StopReason.CANCELLED
-        assert all_gone(background.pids)
+        until_ended(background.pids)
 
 
 def test_a_killed_fork_server_ends_its_children_and_is_replaced() -> None:
@@ -141,7 +118,7 @@ def test_a_killed_fork_server_ends_its_children_and_is_replaced() -> None:
         scratch = scratch_of(background.pids[1])
         os.kill(parent_of(background.pids[0]), signal.SIGKILL)
         assert background.wait().stop is StopReason.SOLVER_FAILED
-        assert all_gone(background.pids)
+        until_ended(background.pids)
     assert not scratch.exists()
     outcome = sandbox.run("tests.faults.faulty_solvers:Honest", INSTANCE, Task(), Silent())
     assert outcome.stop is StopReason.WORK_LIMIT
@@ -151,7 +128,7 @@ def test_a_shutdown_ends_all_processes_and_the_next_run_starts_new_ones() -> Non
     with Background("WithChild") as background:
         fork_server = parent_of(background.pids[0])
         sandbox.shutdown()
-        assert all_gone([*background.pids, fork_server])
+        until_ended([*background.pids, fork_server])
         assert background.wait().stop is StopReason.SOLVER_FAILED
     outcome = sandbox.run("tests.faults.faulty_solvers:Honest", INSTANCE, Task(), Silent())
     assert outcome.stop is StopReason.WORK_LIMIT
@@ -184,8 +161,8 @@ def test_a_forked_copy_keeps_no_fork_server_of_the_original_alive() -> None:
         copy, fork_server, server_of_copy = (int(word) for word in original.stdout.readline().split())
         assert fork_server != server_of_copy
         original.kill()
-        assert all_gone([fork_server])
+        until_ended([fork_server])
         assert is_alive(copy)
         assert is_alive(server_of_copy)
         os.kill(copy, signal.SIGKILL)
-        assert all_gone([copy, server_of_copy])
+        until_ended([copy, server_of_copy])

@@ -10,7 +10,6 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from api.settings import Settings
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from tests.running.forked import Forked, can_fork, children_of, environment, forking_workers
+from tests.running.processes import until
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"memplan is served at (\S+)|Uvicorn running on (http://[0-9.:]+)")
@@ -130,10 +130,7 @@ def running_inside(folder: Path, **settings: Any) -> Iterator[tuple[httpx.Client
     thread = threading.Thread(target=server.run)
     with forking_workers():
         thread.start()
-        end = time.monotonic() + SECONDS
-        while not server.started:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
         address = f"http://127.0.0.1:{port}"
         try:

@@ -6,14 +6,14 @@ import contextlib
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.running.forked import TOLD, environment, usual_parent
-from tests.running.postgresql import SECONDS, Server, find_programs
+from tests.running.postgresql import Server, find_programs
+from tests.running.processes import until
 
 BEGIN = """
 import sys
@@ -35,10 +35,7 @@ def test_a_server_ends_with_its_starter(number: int) -> None:
         assert begun.stdout is not None
         pid, folder = begun.stdout.readline().decode().split()
         begun.send_signal(number)
-    end = time.monotonic() + SECONDS
-    while Path(folder).exists() or Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < end, folder
-        time.sleep(0.05)
+    until(lambda: not Path(folder).exists() and not Path(f"/proc/{pid}").exists())
 
 
 def test_all_servers_of_a_run_are_copies_of_one() -> None:

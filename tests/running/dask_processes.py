@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import socket
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,6 @@ from tests.running.forked import Forked, Kind, environment
 
 ROOT = Path(__file__).parents[2]
 GROWING = "growing"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def scheduler_at(address: str) -> Forked:

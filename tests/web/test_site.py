@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from playwright.sync_api import expect
 
 from api.app import HANDLERS
 from api.routes.pages import site as site_routes
+from tests.running.processes import until
 from tests.web.browsing import Visit, Visiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,8 +103,7 @@ def served(folder: Path) -> Iterator[str]:
         patch.setattr(site_routes, "SITE", folder)
         thread = threading.Thread(target=server.run)
         thread.start()
-        while not server.started:
-            time.sleep(0.01)
+        until(lambda: server.started)
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
         server.should_exit = True
         thread.join()

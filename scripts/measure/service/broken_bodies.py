@@ -22,8 +22,8 @@ from planner.formats import FORMATS
 from scripts.measure.arguments import Arguments
 from scripts.measure.reading.broken import made_up, seeds
 from scripts.measure.reading.memory import MIB
-from tests.http.hostile.attacks import memory
 from tests.http.served import Served
+from tests.running.processes import memory
 
 CLIENTS = 4
 SLOW = 8.0

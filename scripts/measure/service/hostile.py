@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.measure.arguments import Arguments
-from tests.http.hostile.attacks import Attack, Cost, cost, memory
+from tests.http.hostile.attacks import Attack, Cost, cost
 from tests.http.hostile.scenes import Scene, scenes
 from tests.http.served import Served
+from tests.running.processes import memory
 
 MIB = 1 << 20
 HEAD = (

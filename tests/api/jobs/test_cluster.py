@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
 
@@ -21,6 +19,7 @@ from api.settings import Settings
 from planner import Options, read_plan
 from tests.api.jobs.rigs import EASY, SECONDS, SLOW
 from tests.running.forked import forking_workers
+from tests.running.processes import until
 
 FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
 """With these options a plan is known before the solver begins, so there is one whenever the solver is stopped."""
@@ -28,14 +27,6 @@ FOREVER = Options(solver="cbc", time_limit=600, work_limit=10**12, workers=1)
 
 def header_of(options: Options) -> dict[str, Any]:
     return {"task": "solve", "kind": "plan", "format": None, "options": as_document(options), "notes": []}
-
-
-def until(holds: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := holds()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return found
 
 
 def test_a_task_on_a_cluster_is_stopped_killed_and_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from tests.http.queued.test_pareto import LONG as FRONTIER
 from tests.http.queued.test_pareto import LONG_QUERY as FRONTIER_QUERY
 from tests.http.served import JSON, PLAIN, SECONDS, THREE, Served, refusal
 from tests.running.postgresql import Server
+from tests.running.processes import until
 
 
 def shaped() -> bytes:
@@ -183,8 +184,7 @@ def test_killing_a_service_while_clients_wait_loses_nothing(system: Cluster) -> 
     key = {"Idempotency-Key": "killed"}
     waiting = threading.Thread(target=post_quietly, args=(f"{here.address}/v1/plans{LONG}&seed=7", key))
     waiting.start()
-    while not any(job["options"]["seed"] == 7 for job in there.client.get("/v1/jobs").json()["jobs"]):
-        time.sleep(0.05)
+    until(lambda: any(job["options"]["seed"] == 7 for job in there.client.get("/v1/jobs").json()["jobs"]))
     here.stop(signal.SIGKILL)
     waiting.join(SECONDS)
     stream.join(SECONDS)

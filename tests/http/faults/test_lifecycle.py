@@ -22,16 +22,7 @@ from tests.http.queued.test_jobs import events, post_job, until, until_there_is_
 from tests.http.served import SECONDS, SLOW, SLOW_QUERY, Served, refusal, serving
 from tests.running.command import run
 from tests.running.forked import children_of
-
-
-def gone(pids: list[int]) -> bool:
-    """Wait for these processes to end, and return whether they did."""
-    end = time.monotonic() + SECONDS
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+from tests.running.processes import until_ended
 
 
 def group(pids: list[int]) -> list[int]:
@@ -51,7 +42,7 @@ def test_a_killed_service_leaves_nothing_behind_and_the_next_one_goes_on(tmp_pat
             assert time.monotonic() < end, "two workers, and what solves"
             time.sleep(0.05)
         first.stop(signal.SIGKILL)
-        assert gone(processes)
+        until_ended(processes)
     with serving(tmp_path) as second:
         now = until(second, job, "running")
         assert (now["attempt"], now["best"]) == (2, before["objective"]["value"])
@@ -94,7 +85,7 @@ def test_a_stopping_service_puts_its_jobs_back(tmp_path: Path) -> None:
                 service.process.send_signal(signal.SIGTERM)
         assert heard == [*["state"] * 3, "closing"], "queued, looked at, and queued again"
         assert service.stop() == 0
-        assert gone(processes)
+        until_ended(processes)
         assert not any("Traceback" in line for line in service.log), service.log
     store = open_store(f"sqlite:///{tmp_path / 'memplan.sqlite'}")
     jobs = {job.id: job for job in store.jobs(JobFilter("anonymous"))}

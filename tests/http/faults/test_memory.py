@@ -25,8 +25,9 @@ from api.routes.http import sending
 from api.routes.http.body import Bodies, Body
 from api.routes.http.guard import Guard
 from api.routes.http.sending import Sender, Stream
-from tests.http.hostile.attacks import connected, many, memory, whole
+from tests.http.hostile.attacks import connected, many, whole
 from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, Served, refusal, running_inside, serving
+from tests.running.processes import memory, until
 
 MIB = 1 << 20
 MOST_BYTES = 10 * MIB
@@ -40,13 +41,6 @@ def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
         guard = app._guarded
         assert isinstance(guard, Guard)
         yield client, guard.bodies
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def body(number: int) -> bytes:

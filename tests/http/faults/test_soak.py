@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from scripts.measure.service.loading.soak import MIB, SAMPLE_SECONDS, Growth, Sample, growth
-from tests.http.faults.test_memory import until
-from tests.http.hostile.attacks import memory
 from tests.http.served import refusal, serving
+from tests.running.processes import memory, until
 
 MINUTES = 2.0
 COUNT = int(60 * MINUTES / SAMPLE_SECONDS)

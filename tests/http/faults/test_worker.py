@@ -13,10 +13,11 @@ import psycopg
 import pytest
 
 from tests.http.faults.cluster import READY
-from tests.http.faults.test_lifecycle import gone, group
+from tests.http.faults.test_lifecycle import group
 from tests.http.served import PLAIN, SECONDS, THREE, Running, refusal, serving
 from tests.running.command import run
 from tests.running.postgresql import Server
+from tests.running.processes import until_ended
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_worker_reports_metrics_and_ends_on_a_signal(postgresql: Server, numbe
     processes = group(worker.children())
     assert len(processes) >= 2
     assert worker.stop(number) == 0
-    assert gone(processes)
+    until_ended(processes)
     assert not any("Traceback" in line for line in worker.log), worker.log
 
 
@@ -65,7 +66,7 @@ def test_a_worker_that_is_killed_leaves_no_process_behind(postgresql: Server) ->
     worker.wait()
     processes = group(worker.children())
     worker.stop(signal.SIGKILL)
-    assert gone(processes)
+    until_ended(processes)
 
 
 def test_metrics_on_a_port_of_their_own_are_not_on_the_other(tmp_path: Path) -> None:

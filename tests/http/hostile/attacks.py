@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.http.served import PLAIN, SECONDS, THREE, Served
+from tests.running.processes import memory
 
 HUNG_UP = 0
 """Stands for a status if the service closed the connection and its answer, if any, is lost."""
@@ -213,15 +214,6 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self._done.set()
         self._thread.join()
-
-
-def memory(pid: int, fact: str) -> int:
-    """Return what the kernel says of a process's memory: VmRSS is the present amount, VmHWM the peak."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        name, _, rest = line.partition(":")
-        if name == fact:
-            return int(rest.split()[0]) << 10
-    raise LookupError(fact)
 
 
 def cost(service: Served, attack: Attack, pause: float = 0.005) -> Cost:

@@ -18,9 +18,10 @@ from api.routes import steps
 from api.routes.queued import batch_intake, batches, patience
 from api.routes.queued.patience import Patience
 from api.store import StoreUnavailable
-from tests.http.queued.test_batches import LINES, Sending, line, until
+from tests.http.queued.test_batches import LINES, Sending, line
 from tests.http.queued.test_jobs import post_job
 from tests.http.served import SECONDS, SLOW, SLOW_QUERY, Served, refusal, running_inside, serving
+from tests.running.processes import until
 
 ENDLESS = b"%s\n" % json.dumps({**json.loads(SLOW), "solve": {"solver": "waiting", "time_limit": 600}}).encode()
 

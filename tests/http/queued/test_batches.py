@@ -7,14 +7,14 @@ import json
 import os
 import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from planner import read_plan, read_problem, verify
 from tests.http.served import SECONDS, SLOW, THREE, Served, refusal, serving
+from tests.running.processes import until
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -182,13 +182,6 @@ def test_a_batch_whose_name_is_known_can_be_ended(service: Served) -> None:
         path = f"/v1/batches/{next(sending.answers())['batch']}"
         assert service.client.delete(path).status_code == 200
         sending.close()
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_killed_workers_lose_no_line(tmp_path: Path) -> None:

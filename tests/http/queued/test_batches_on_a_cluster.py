@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ from solvers.sandbox.parent_death import kill_group
 from tests.http.faults.cluster import READY
 from tests.http.queued.test_batches import Sending, line, require_right
 from tests.http.served import JSON, SECONDS, SLOW, THREE, Running, Served, serving
-from tests.running.dask_processes import ROOT, free_port, growing_at, started
+from tests.running.dask_processes import ROOT, growing_at, started
 from tests.running.forked import Forked
 from tests.running.postgresql import Server
+from tests.running.processes import free_port, until
 
 pytest.importorskip("distributed")
 MANIFESTS = list(yaml.safe_load_all((ROOT / "docker/kubernetes/cluster.yaml").read_text(encoding="utf-8")))
@@ -73,14 +73,6 @@ class Cluster:
     def _kill(self, process: Forked) -> None:
         kill_group(process.pid)
         process.wait()
-
-
-def until(holds: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
 
 
 def cluster_of(service: Served) -> str:

@@ -17,6 +17,7 @@ from tests.http.hostile.attacks import connected, head
 from tests.http.hostile.clients import SETTING, client
 from tests.http.served import JSON, SECONDS, SLOW, SLOW_QUERY, THREE, Running, Served, serving
 from tests.running.postgresql import Server
+from tests.running.processes import until
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -27,14 +28,11 @@ def test_a_small_plan_does_not_wait_for_another_s_long_jobs(tmp_path: Path, work
         client(service, "b") as b,
     ):
         first, *_ = [a.post(f"/v1/jobs{SLOW_QUERY}&seed={number}", content=SLOW).json()["id"] for number in range(8)]
-        end = time.monotonic() + SECONDS
-        while first not in running_ids(a):
-            assert time.monotonic() < end
+        until(lambda: first in running_ids(a))
         for limit in (10, 600):
             answer = b.post(f"/v1/plans?time_limit={limit}", content=json.dumps(THREE))
             assert answer.status_code == 200, "long before a's jobs have ended"
-        while len(running := running_ids(a)) > 1:
-            assert time.monotonic() < end
+        running = until(lambda: len(found := running_ids(a)) == 1 and found)
         assert running == [first], "one worker is left to what is short, when it has looked at the others"
 
 
@@ -67,9 +65,7 @@ def test_jobs_of_one_token_leave_a_process_to_others_whatever_their_time_limits(
         for number in range(3):
             a.post(f"/v1/jobs{slow}&seed={number}", content=SLOW)
         b.post(f"/v1/jobs{slow}", content=SLOW)
-        end = time.monotonic() + SECONDS
-        while not (begun := [id_ for id_ in running_ids(a) if a.get(f"/v1/jobs/{id_}").json()["links"]["plan"]]):
-            assert time.monotonic() < end
+        begun = until(lambda: [id_ for id_ in running_ids(a) if a.get(f"/v1/jobs/{id_}").json()["links"]["plan"]])
         assert b.post("/v1/plans?time_limit=10", content=json.dumps(THREE)).status_code == 200
         assert begun[0] in running_ids(a), "long before it has ended"
         assert not any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("succeeded", "failed"))

@@ -15,6 +15,7 @@ import pytest
 import planner
 from planner import read_plan, read_problem
 from tests.http.served import JSON, PLAIN, SECONDS, SLOW, SLOW_QUERY, THREE, TOO_SMALL, Served, refusal, serving
+from tests.running import processes
 
 
 def post_job(service: Served, problem: object, query: str = "", **headers: str) -> dict[str, Any]:
@@ -54,13 +55,9 @@ def until(service: Served, job: dict[str, Any], *states: str, attempt: int = 0) 
 
 
 def until_there_is_a_plan(service: Served, job: dict[str, Any]) -> httpx.Response:
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        response = service.client.get(f"{job['links']['self']}/plan")
-        if response.status_code == 200:
-            return response
-        time.sleep(0.05)
-    raise AssertionError(response.text)
+    return processes.until(
+        lambda: (got := service.client.get(f"{job['links']['self']}/plan")).status_code == 200 and got
+    )
 
 
 def test_a_job_runs_and_reports_its_progress(service: Served) -> None:
@@ -259,14 +256,12 @@ def test_a_client_that_goes_away_is_not_planned_for(service: Served) -> None:
             trust_env=False,
             verify=PLAIN,
         )
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
+
+    def is_given_up() -> bool:
         listed = service.client.get("/v1/jobs?limit=500").json()["jobs"]
-        states = [job["state"] for job in listed if job["options"]["seed"] == 41]
-        if states in ([], ["cancelled"]):
-            return
-        time.sleep(0.05)
-    raise AssertionError(states)
+        return [job["state"] for job in listed if job["options"]["seed"] == 41] in ([], ["cancelled"])
+
+    processes.until(is_given_up)
 
 
 def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:

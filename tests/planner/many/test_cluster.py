@@ -23,9 +23,9 @@ from planner.generate import Request, generate
 from planner.many import Entry, Farm, Manifest, ProblemFile, collect, plan_many
 from planner.many.cluster import ClusterPlace, lost_by, room_for
 from solvers.sandbox.parent_death import kill_group
-from tests.planner.bench.running.test_runner import has_ended
-from tests.running.dask_processes import free_port, scheduler_at, worker_of
+from tests.running.dask_processes import scheduler_at, worker_of
 from tests.running.forked import Forked, children_of
+from tests.running.processes import free_port, until, until_ended
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
@@ -109,11 +109,8 @@ def test_a_killed_client_goes_on_when_it_is_back(
     manifest = tmp_path / "out" / "manifest.jsonl"
     command = (sys.executable, "-m", "api.cli", "plan-many", "problems", "-o", "out", "--cluster", cluster[0])
     doomed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while not manifest.exists() or manifest.read_bytes().count(b"\n") < 4:
-        assert time.monotonic() < deadline
-        assert doomed.poll() is None
-        time.sleep(0.01)
+    until(lambda: doomed.poll() is not None or (manifest.exists() and manifest.read_bytes().count(b"\n") >= 4))
+    assert doomed.poll() is None
     kill_group(doomed.pid)
     doomed.wait()
     before = Manifest.read(tmp_path / "out").entries
@@ -143,7 +140,7 @@ def test_tasks_without_a_client_end(
     forever = Options(solver="cbc", time_limit=None, work_limit=10**12, workers=1)
     assert not plan_many(files, tmp_path / "out", Farm(forever, cluster=cluster[0]), stopped=has_begun)
     assert new
-    assert all(has_ended(pid) for pid in new)
+    until_ended(new)
 
 
 def descendants_of(pid: int) -> set[int]:

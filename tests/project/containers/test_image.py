@@ -12,19 +12,18 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.project.containers.dockerfile import ROOT, read_dockerfile
+from tests.running.processes import free_port, until
 
 pytestmark = pytest.mark.slow
 
@@ -228,7 +227,7 @@ def test_the_image_serves_on_a_read_only_root(image: Container) -> None:
         ["unshare", "--mount", "bash", "-euc", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as service:
         try:
-            assert eventually(lambda: is_healthy() or service.poll() is not None)
+            until(lambda: is_healthy() or service.poll() is not None)
             assert service.poll() is None, service.stderr and service.stderr.read()
             request = urllib.request.Request(
                 f"http://127.0.0.1:{port}/v1/plans", EXAMPLE, {"Content-Type": "application/json"}
@@ -241,19 +240,3 @@ def test_the_image_serves_on_a_read_only_root(image: Container) -> None:
             service.send_signal(signal.SIGTERM)
             service.communicate(timeout=120)
     assert service.returncode == 0
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from solvers.model.solver import Goal
 from tests.planner.bench.made_records import made
 from tests.planner.bench.running.strange_cell import STRANGE
 from tests.running.forked import forking_companions
+from tests.running.processes import until, until_ended
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -144,7 +144,7 @@ def test_crashes_and_hangs_are_rows_and_nothing_is_left_behind(
     assert "still running after 8 s" in (found[3].error or "")
     assert "something else than a record" in (found[4].error or "")
     pid = int(Path(f"{packing.path}.child").read_text())
-    assert has_ended(pid)
+    until_ended([pid])
 
 
 def test_the_forking_process_may_end_between_two_runs(packing: File, strange: CellProcesses) -> None:
@@ -163,23 +163,16 @@ def test_a_run_ends_with_its_runner_whatever_ends_that(tmp_path: Path) -> None:
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
     assert runner.stdout is not None
     cell = int(runner.stdout.readline())
-    wait_for(lambda: bool(children_of(cell)))  # the solver runs, so planning has begun
+    until(lambda: children_of(cell))  # the solver runs, so planning has begun
     (solver, *_) = children_of(cell)
     runner.kill()
     runner.wait()
     runner.stdout.close()
-    wait_for(lambda: has_ended(cell) and has_ended(solver))
+    until_ended([cell, solver])
 
 
 def children_of(pid: int) -> list[int]:
     return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
 
 
 def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path, processes: CellProcesses) -> None:
@@ -190,19 +183,6 @@ def test_several_pools_keep_their_sizes_whatever_the_name_says(tmp_path: Path, p
     assert (solved.status, solved.capacity, solved.wrong) == (CellStatus.OPTIMAL, None, None)
     assert solved.gap == 0
     assert refused.status is CellStatus.REFUSED
-
-
-def has_ended(pid: int) -> bool:
-    """True if the process ends within 100 seconds; one that only waits to be reaped has ended."""
-    for _ in range(5000):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_only_missing_runs_are_measured(packing: File, tmp_path: Path, strange: CellProcesses) -> None:
