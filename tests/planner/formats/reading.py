@@ -9,7 +9,7 @@ import pytest
 
 from planner.formats import read_problem
 from planner.model.errors import MAX_ECHO, MAX_FINDINGS, BadInput
-from planner.model.problem import Problem
+from planner.model.problem import BufferId, Problem
 from tests.conftest import CORPUS
 
 
@@ -48,9 +48,25 @@ def refusal(document: Any, **options: Any) -> BadInput:
     return error
 
 
+def refused(document: Any, **options: Any) -> tuple[str, str, str]:
+    """Return the code, the place and the sentence of the first finding."""
+    finding = refusal(document, **options).findings[0]
+    return finding.code.value, finding.pointer, finding.message
+
+
 def wrong(document: Any, **options: Any) -> list[tuple[str, str]]:
     """Return codes and places of all listed findings."""
     return [(str(f.code), f.pointer) for f in refusal(document, **options).findings]
+
+
+def lives(problem: Problem) -> dict[BufferId, Any]:
+    """Return when each buffer is live."""
+    return {buffer.id: buffer.live for buffer in problem.buffers}
+
+
+def sizes(problem: Problem) -> dict[BufferId, int]:
+    """Return the size of each buffer."""
+    return {buffer.id: buffer.size for buffer in problem.buffers}
 
 
 def problem(*buffers: dict[str, Any], **rest: Any) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from planner.checks.report import Report
 from planner.formats.dumps.chrome import write
 from planner.formats.dumps.chrome_pairs import Pairs
 from planner.formats.dumps.chrome_waiting import Begun, Sized
-from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Fixed, Lifetimes, Pool, Problem
+from tests.planner.formats import reading
+from tests.planner.formats.reading import lives
 
 
 def event(kind: str, time: float, name: str | None = None, size: int | None = None, **more: Any) -> dict[str, Any]:
@@ -26,14 +27,8 @@ def read(*events: dict[str, Any]) -> Problem:
     return read_problem(json.dumps({"traceEvents": events}).encode(), format="chrome-trace")[0]
 
 
-def lives(problem: Problem) -> dict[Any, Any]:
-    return {buffer.id: buffer.live for buffer in problem.buffers}
-
-
 def refused(*events: dict[str, Any]) -> tuple[str, str]:
-    with pytest.raises(BadInput) as caught:
-        read(*events)
-    return caught.value.findings[0].code.value, caught.value.findings[0].pointer
+    return reading.refused({"traceEvents": events}, format="chrome-trace")[:2]
 
 
 def test_begin_and_end_of_a_thread_lie_inside_each_other() -> None:

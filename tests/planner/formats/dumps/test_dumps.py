@@ -12,21 +12,17 @@ from planner.formats import FORMATS
 from planner.formats.dumps.chrome import write
 from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Problem
+from tests.planner.formats import reading
 from tests.planner.formats.models.onnx.models import inside, number
+from tests.planner.formats.reading import lives
 
 
 def read(data: str | bytes, name: str | None = None) -> Problem:
     return read_problem(data.encode() if isinstance(data, str) else data, format=name)[0]
 
 
-def lives(problem: Problem) -> dict[int | str, Any]:
-    return {buffer.id: buffer.live for buffer in problem.buffers}
-
-
 def refused(data: str | bytes, name: str) -> tuple[str, str]:
-    with pytest.raises(BadInput) as caught:
-        read(data, name)
-    return caught.value.findings[0].code.value, caught.value.findings[0].pointer
+    return reading.refused(data.encode() if isinstance(data, str) else data, format=name)[:2]
 
 
 def test_a_plan_of_tflite_micro_is_found_among_other_lines_and_counts_once() -> None:

@@ -8,7 +8,6 @@ import struct
 import zlib
 from base64 import b64decode
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +20,7 @@ from planner.formats.dumps import executorch
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from tests.planner.formats.models.tflite.files import Fields, Scalar, Writer, u8, u32
+from tests.planner.formats.reading import lives
 from tests.running.command import CliRunner
 
 FLOAT, NULL, TENSOR, TENSORS = 6, 1, 5, 10
@@ -60,10 +60,6 @@ def program(*methods: Fields) -> bytes:
 
 def read(data: bytes) -> Problem:
     return read_problem(data)[0]
-
-
-def lives(problem: Problem) -> dict[Any, Any]:
-    return {buffer.id: buffer.live for buffer in problem.buffers}
 
 
 EXPORTED = zlib.decompress(

@@ -6,8 +6,9 @@ import pytest
 
 from planner import plan, verify
 from planner.model.problem import Problem
-from tests.planner.formats.dumps.test_executorch import kernel, lives, method, program, read, value
+from tests.planner.formats.dumps.test_executorch import kernel, method, program, read, value
 from tests.planner.formats.models.tflite.files import Fields
+from tests.planner.formats.reading import lives
 
 
 def state(size: int, offset: int, name: str = "", memory: int = 2) -> Fields:

@@ -15,7 +15,8 @@ from tests.planner.formats.models.onnx.models import (
     tensor,
     value,
 )
-from tests.planner.formats.models.onnx.test_reading import read, refused, sizes
+from tests.planner.formats.models.onnx.test_reading import read, refused
+from tests.planner.formats.reading import sizes
 
 TENSOR, INT = 4, 2
 """Kinds of attributes."""

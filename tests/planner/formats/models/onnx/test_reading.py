@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planner import plan, plan_shapes, read_problem, read_shaped, verify, verify_shapes
-from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from planner.planning.shapes import Mode
+from tests.planner.formats import reading
 from tests.planner.formats.models.onnx.models import (
     BOOL,
     FLOAT,
@@ -21,25 +21,15 @@ from tests.planner.formats.models.onnx.models import (
     tensor,
     value,
 )
+from tests.planner.formats.reading import lives, sizes
 
 
 def read(data: bytes, settings: str = "") -> Problem:
     return read_problem(data, format=f"onnx:{settings}" if settings else "onnx")[0]
 
 
-def sizes(problem: Problem) -> dict[int | str, int]:
-    return {buffer.id: buffer.size for buffer in problem.buffers}
-
-
-def lives(problem: Problem) -> dict[int | str, tuple[tuple[int, int], ...] | None]:
-    return {buffer.id: buffer.live for buffer in problem.buffers}
-
-
 def refused(data: bytes, settings: str = "") -> tuple[str, str, str]:
-    with pytest.raises(BadInput) as caught:
-        read(data, settings)
-    finding = caught.value.findings[0]
-    return finding.code.value, finding.pointer, finding.message
+    return reading.refused(data, format=f"onnx:{settings}" if settings else "onnx")
 
 
 def test_messages_repeat_names_cut_and_without_control_characters() -> None:
@@ -217,7 +207,7 @@ def test_a_scan_of_opset_8_takes_the_sequences_of_a_batch_in_turn() -> None:
     assert verify(problem, plan(problem)) == ()
     end = max(end for spans in lives(problem).values() for _, end in spans or ())
     assert lives(problem)["main/x"] == lives(problem)["main/s0"] == ((0, end - 1),)
-    ((begin, last),) = lives(problem)["main/sn"] or ()
+    ((begin, last),) = lives(problem)["main/sn"]
     assert (begin < end - 1, last) == (True, end)
     assert lives(problem)["main/y"] == lives(problem)["main/sn"]
     flat = graph(

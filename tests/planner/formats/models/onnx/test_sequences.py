@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner import BadInput, Problem, read_problem
+from planner import Problem, read_problem
+from tests.planner.formats import reading
 from tests.planner.formats.models.onnx.models import FLOAT, graph, inside, model, node, number, tensor, value
 
 
@@ -34,10 +35,7 @@ def lives(problem: Problem) -> dict[Any, Any]:
 
 
 def refused(made: bytes, *dims: str) -> tuple[str, str, str]:
-    with pytest.raises(BadInput) as caught:
-        read(made, *dims)
-    finding = caught.value.findings[0]
-    return finding.code.value, finding.pointer, finding.message
+    return reading.refused(made, format="onnx:" + ",".join(f"dim={each}" for each in dims))
 
 
 def of(*nodes: bytes, outputs: list[str], shape: tuple[int, ...] = (4, 2), constants: tuple[bytes, ...] = ()) -> bytes:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from planner import Problem, plan, read_problem, verify
-from planner.model.errors import BadInput
+from tests.planner.formats import reading
 from tests.planner.formats.models.onnx.models import BOOL, INT64, graph, inside, model, node, number, tensor, value
+from tests.planner.formats.reading import sizes
 
 
 def sequence(name: str, shape: list[int]) -> bytes:
@@ -47,15 +48,8 @@ def read(data: bytes) -> Problem:
     return problem
 
 
-def sizes(problem: Problem) -> dict[int | str, int]:
-    return {buffer.id: buffer.size for buffer in problem.buffers}
-
-
 def refused(data: bytes, format_: str = "onnx") -> tuple[str, str, str]:
-    with pytest.raises(BadInput) as caught:
-        read_problem(data, format=format_)
-    found = caught.value.findings[0]
-    return found.code.value, found.pointer, found.message
+    return reading.refused(data, format=format_)
 
 
 EMPTY = node("SequenceEmpty", "", "first")

@@ -15,7 +15,7 @@ from planner.formats.models.tflite.model import read_model
 from planner.model.problem import Problem
 from tests.conftest import CORPUS
 from tests.planner.formats.models.tflite import files as f
-from tests.planner.formats.reading import corpus
+from tests.planner.formats.reading import corpus, lives, sizes
 
 MODELS = CORPUS / "models"
 EVERY = corpus("models/*.tflite")
@@ -24,14 +24,6 @@ EVERY = corpus("models/*.tflite")
 
 def read(data: bytes, options: str = "") -> Problem:
     return read_problem(data, format=f"tflite{options}")[0]
-
-
-def lives(problem: Problem) -> dict[Any, Any]:
-    return {buffer.id: buffer.live for buffer in problem.buffers}
-
-
-def sizes(problem: Problem) -> dict[Any, int]:
-    return {buffer.id: buffer.size for buffer in problem.buffers}
 
 
 def chain(*tensors: f.Fields, inputs: list[int], outputs: list[int], operators: list[Any], **root: Any) -> bytes:
