@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from dataclasses import replace
 from typing import Any
@@ -40,15 +39,8 @@ from solvers.model.errors import SolverFailed
 from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome
 from solvers.portfolio.solve import solve
+from tests.planner.planning.placing.test_starting import tangle
 from tests.solvers.kernels.kernel_sets import native, use_reference
-
-
-def tangle(count: int = 120, seed: int = 12) -> Problem:
-    """Return a problem whose bound no greedy order reaches."""
-    rng = random.Random(seed)
-    rows = [(rng.randrange(40), rng.randrange(1, 14), rng.randrange(1, 40)) for _ in range(count)]
-    return Problem(tuple(Buffer(i, 16 * size, live=((s, s + w),)) for i, (s, w, size) in enumerate(rows)))
-
 
 PAIR = Problem((Buffer("a", 64, live=((0, 2),)), Buffer("b", 32, live=((1, 3),))), (Pool("arena", 100),))
 
@@ -94,7 +86,7 @@ def test_a_cancelled_run_returns_the_best_so_far() -> None:
 
 
 def test_time_spent_before_counts() -> None:
-    made = plan(tangle(200), Options(time_limit=5), begun=time.monotonic() - 60)
+    made = plan(tangle(count=200), Options(time_limit=5), begun=time.monotonic() - 60)
     assert made.stop is StopReason.TIME_LIMIT
     assert made.placements
 
