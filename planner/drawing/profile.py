@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..facts.intervals import covers
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan
 from ..model.problem import Buffer, Problem
@@ -135,7 +136,7 @@ def _live(plan: Plan, drawn: MemoryMap, pool: PoolMap, time: int) -> list[int]:
     numbers = (
         (i for i, buffer in enumerate(drawn.buffers) if buffer.id in there) if pool.buffers is None else pool.buffers
     )
-    return [i for i in numbers if any(start <= time < end for start, end in drawn.buffers[i].live or ())]
+    return [i for i in numbers if covers(drawn.buffers[i].live, time)]
 
 
 def _largest_first(buffer: Buffer) -> tuple[int, str]:

@@ -25,6 +25,11 @@ def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:
     return tuple(whole)
 
 
+def covers(ranges: Iterable[Interval] | None, point: int) -> bool:
+    """True if the point is in one of the ranges."""
+    return any(start <= point < end for start, end in ranges or ())
+
+
 def merged_as_held(ranges: Sequence[Interval]) -> Sequence[Interval]:
     """Return the same as `merged`, or the ranges themselves if they are columns, which are merged."""
     return ranges if isinstance(ranges, RangeColumns) else merged(ranges)

@@ -110,11 +110,8 @@ def time_limit(
         yield
         return
     end = (time.monotonic() if begun is None else begun) + seconds
-    token = _current.set(_Deadline(seconds, end, called_off))
-    try:
+    with _under(_Deadline(seconds, end, called_off)):
         yield
-    finally:
-        _current.reset(token)
 
 
 @contextmanager
@@ -126,7 +123,13 @@ def until(end: float) -> Iterator[None]:
         return
     sooner = _Deadline(deadline.limit, min(end, deadline.end), deadline.called_off)
     sooner.grace = 0.0
-    token = _current.set(sooner)
+    with _under(sooner):
+        yield
+
+
+@contextmanager
+def _under(deadline: _Deadline) -> Iterator[None]:
+    token = _current.set(deadline)
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import product
 
-from ...facts.intervals import merged, overlap
+from ...facts.intervals import covers, merged, overlap
 from ...facts.possible_places import Places
 from ...model.problem import Interval, Problem
 from .kinds import need
@@ -39,7 +39,7 @@ class Users:
         return self._live[buffer]
 
     def is_live_at(self, buffer: int, time: int) -> bool:
-        return any(start <= time < end for start, end in self.live(buffer))
+        return covers(self.live(buffer), time)
 
     def may_overlap(self, a: int, b: int) -> bool:
         """True if both may be in one object although needed at the same time."""

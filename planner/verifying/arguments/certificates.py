@@ -11,6 +11,7 @@ from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from solvers.model.registry import searchers
 
+from ...facts.intervals import covers
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time, look, tick
@@ -18,7 +19,7 @@ from ...model.errors import echo
 from ...model.plan import PlanCertificate
 from ...model.pool_columns import costs_of, names_of, sizes_of
 from ...model.problem import BufferId
-from .weights import live_at, one_group, read_weights, weigh
+from .weights import one_group, read_weights, weigh
 
 
 def objections(places: Places, certificates: Iterable[PlanCertificate]) -> list[tuple[PlanCertificate, str]]:
@@ -122,7 +123,7 @@ def _live_together(places: Places, certificate: PlanCertificate) -> str | None:
     if certificate.time is None:
         return "it names no time"
     for id_ in in_time(certificate.buffers, VERIFYING):
-        if not live_at(places.problem.buffers[places.index[id_]], certificate.time):
+        if not covers(places.problem.buffers[places.index[id_]].live, certificate.time):
             return f"buffer {echo(id_)} is not live at {certificate.time}"
     chosen = {places.index[id_] for id_ in certificate.buffers}
     exclusions = places.partners.exclusions

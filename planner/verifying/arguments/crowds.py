@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from ...facts.intervals import covers
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from .weights import common_denominator, live_at
+from .weights import common_denominator
 
 MOST_VOTES = 1_000
 """Of all buffers of a crowd where some have several; so they can be counted soon."""
@@ -47,7 +48,7 @@ def read_crowds(places: Places, certificate: PlanCertificate, denominator: int) 
         if len({places.tied(member)[0] for member in members}) < len(members):
             return "it has a crowd of which two must share a pool"
         for id_, member, its_votes in zip(ids, members, votes, strict=True):
-            if not live_at(places.problem.buffers[member], time):
+            if not covers(places.problem.buffers[member].live, time):
                 return f"buffer {echo(id_)} is not live at {time}"
             if member in places.partners.exclusions or len(places.group(member).members) > 1:
                 return f"buffer {echo(id_)} may share addresses with others"

@@ -16,7 +16,7 @@ from ...facts.sweep import SUMMABLE, VERIFYING, Integers, exact_array
 from ...model.columns import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
-from ...model.problem import Buffer, Problem
+from ...model.problem import Problem
 
 MOST_BITS = 1 << 12
 """The longest common denominator; with a longer one, each sum takes longer than the argument is worth."""
@@ -191,7 +191,3 @@ def _live_heights(places: Places, live: set[int]) -> dict[int, int]:
 def one_group(places: Places, a: int, b: int) -> bool:
     """True if the two move as one."""
     return places.group(a) is places.group(b)
-
-
-def live_at(buffer: Buffer, time: int) -> bool:
-    return any(start <= time < end for start, end in buffer.live or ())

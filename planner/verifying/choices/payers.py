@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...facts.colocation import groups as colocated
 from ...facts.constants import spell_out_constants
-from ...facts.intervals import merged
+from ...facts.intervals import covers, merged
 from ...facts.sweep import VERIFYING
 from ...model.deadline import in_time
 from ...model.problem import Buffer, BufferId, Colocation, Constraints, Interval, Problem
@@ -145,7 +145,7 @@ class _Payers:
         ends = sorted({end for buffer, _ in members for live in buffer.live or () for end in live})
         spans = []
         for start, end in pairwise(ends):
-            ranges = [(low, low + each.size) for each, low in members if _is_live(each, start)]
+            ranges = [(low, low + each.size) for each, low in members if covers(each.live, start)]
             spans.append((sum(high - low for low, high in merged(ranges)), start, end))
         return Payer(self._owners[block[0]], self._pools(block), tuple(span for span in spans if span[0]), False)
 
@@ -161,10 +161,6 @@ class _Payers:
         height = max(self._buffers[i].size for i in block)
         roomy = frozenset(name for name in found if (size := self._sizes[name]) is None or height <= size)
         return roomy or found or frozenset(self._sizes)
-
-
-def _is_live(buffer: Buffer, time: int) -> bool:
-    return any(start <= time < end for start, end in buffer.live or ())
 
 
 def _spans(size: int, lives: Iterable[Interval]) -> tuple[Span, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from solvers.model.errors import StopReason
 
-from ....facts.intervals import merged
+from ....facts.intervals import covers, merged
 from ....facts.part import only
 from ....model.deadline import in_time, look
 from ....model.plan import Plan, PlanCertificate, PlanStatus, gap_to
@@ -171,7 +171,7 @@ class _Settling:
     def _height_at(self, time: int) -> int:
         """Return how high the plan reaches at this time."""
         ends = {place.id: place.offset for place in self.plan.placements}
-        live = [each for each in self._problem.buffers if any(start <= time < end for start, end in each.live or ())]
+        live = [each for each in self._problem.buffers if covers(each.live, time)]
         return max((ends[each.id] + each.size for each in live), default=0)
 
     def _use(self, hint: Hint, work: int) -> None:

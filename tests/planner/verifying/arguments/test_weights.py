@@ -7,12 +7,13 @@ import random
 import numpy as np
 import pytest
 
+from planner.facts.intervals import covers
 from planner.facts.possible_places import Places
 from planner.model.columns import BufferColumns, KeptBuffers
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from planner.verifying.arguments import weights
-from planner.verifying.arguments.weights import live_at, read_weights, weigh
+from planner.verifying.arguments.weights import read_weights, weigh
 from solvers.model.outcome import Proof
 
 
@@ -57,7 +58,9 @@ def time_by_time(
     buffers = places.problem.buffers
     found: dict[int, dict[str, int]] = {}
     for time, of_pool in moments.items():
-        live = {i for i, b in enumerate(buffers) if b.id in (certificate.buffers or places.index) and live_at(b, time)}
+        live = {
+            i for i, b in enumerate(buffers) if b.id in (certificate.buffers or places.index) and covers(b.live, time)
+        }
         for a, b in places.problem.constraints.exclusions:
             i, j = places.index[a], places.index[b]
             if {i, j} <= live and places.group(i) is not places.group(j):
