@@ -41,7 +41,7 @@ def test_every_called_script_exists(page: str) -> None:
 def test_every_module_that_is_run_exists_and_has_the_options(page: str) -> None:
     shared = (ROOT / "scripts" / "measure" / "arguments.py").read_text("utf-8")
     wrong = []
-    for module, arguments in re.findall(r"python -m (scripts[\w.]+\w)([^`#]*?)(?=[`#]|\n {4}|\n\n|$)", TEXT[page]):
+    for module, arguments in re.findall(r"python\s-m (scripts[\w.]+\w)([^`#]*?)(?=[`#]|\n {4}|\n\n|$)", TEXT[page]):
         file = ROOT / f"{module.replace('.', '/')}.py"
         known = shared + file.read_text("utf-8") if file.exists() else ""
         options = [f'"{option}"' for option in re.findall(r"--[\w-]+", arguments)]
