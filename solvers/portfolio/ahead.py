@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ..model.errors import StopReason
 from ..model.instance import Instance
+from ..model.outcome import Outcome
 from ..model.solver import Task
 from .board import Board, Relay
 from .execute import Answer, ask
@@ -40,3 +41,14 @@ def working_ahead(names: Iterable[str], instance: Instance, task: Task, board: B
             yield {name: threads.submit(ask, name, instance, task, relay).result for name in early}
         finally:
             is_over.set()
+
+
+def within(ahead: Callable[[], Answer] | None, work: int | None, later: Callable[[], Answer]) -> Callable[[], Answer]:
+    """What was worked out ahead, unless it took more work than there is later: then what is answered with that."""
+
+    def answer() -> Answer:
+        found = None if ahead is None else ahead()
+        is_too_much = work is not None and isinstance(found, Outcome) and found.work > work
+        return later() if ahead is None or is_too_much else found
+
+    return answer

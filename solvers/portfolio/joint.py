@@ -20,7 +20,7 @@ from ..model.objective import evaluate
 from ..model.outcome import Outcome, Proof, Value
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
-from .ahead import Answers, working_ahead
+from .ahead import Answers, within, working_ahead
 from .board import Board, Relay
 from .execute import FULL, Earnings, Engines, ask, execute
 from .few_choices import OF_PEAKS, WORK_OF_A_CHOICE, all_choices, is_settled_by_choice
@@ -303,7 +303,8 @@ class Joint:
             bound=self.proven.bound,
             pool_bounds=self.proven.bounds_in_units(),
         )
-        answer = self.ahead.pop(name, None) or partial(ask, name, self.instance, task, self._relay(name))
+        later = partial(ask, name, self.instance, task, self._relay(name))
+        answer = within(self.ahead.pop(name, None), work, later)
         if self.placement is None:
             outcome = answer()
         else:

@@ -85,6 +85,12 @@ def test_it_is_stopped_where_the_leader_settles_everything() -> None:
     assert heard == [StopReason.CANCELLED]
 
 
+def test_what_took_more_work_than_the_leader_leaves_does_not_count() -> None:
+    asked = Asked(lambda: replace(NOTHING, work=80_000), lambda control: replace(NOTHING, work=50_000))
+    asked.run(2)
+    assert asked.names.count("pool_sharing") == 2
+
+
 @pytest.mark.skipif(get("pool_sharing").unavailable() is not None, reason="CBC is not installed")
 def test_what_is_proven_does_not_depend_on_the_workers() -> None:
     def found(workers: int) -> Outcome:
