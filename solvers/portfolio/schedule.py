@@ -16,7 +16,7 @@ GAIN_OF_A_HELPER = 0.75
 PRESSING = 3
 """A part presses once so many times its work, for each worker, is at least all that is left. With 1 it might just end with the others, but work is known only roughly."""
 HEAD_START = 0.25
-"""Until the first part has done so much of its work, nothing else presses if that can use several workers: it may settle the round soon."""
+"""Until what may settle the round soon has done so much of its work, nothing else presses."""
 LEAST_SPELL = 30_000
 """A worker does so much before it changes to what has more left, about 20 ms."""
 LEAST_LOOK = 1_500
@@ -167,10 +167,16 @@ class Schedule:
         pressing = [job for job in self._can_press() if self._spare_work(job) <= 0]
         return sorted(pressing, key=lambda job: (-job.left - LEAST_SPELL * job.is_at_work, job.number))
 
+    @property
+    def _early(self) -> Job | None:
+        """What may settle the round soon: the first part that can use several workers. With more than two, one begins it early in any case."""
+        some = self._unfinished if self._workers == 2 else islice(self._unfinished, 1)
+        return next((job for job in some if job.scales and not job.has_finished), None)
+
     def _head_start(self) -> float:
-        """How much the first part must do before others press."""
-        first = self._unfinished[0]
-        return first.left - (1 - HEAD_START) * first.work if first.scales else 0
+        """How much that must do before others press."""
+        early = self._early
+        return 0 if early is None else early.left - (1 - HEAD_START) * early.work
 
     def _spare_work(self, job: Job) -> float:
         """How much of all that is left must be done before this part presses."""
@@ -182,5 +188,7 @@ class Schedule:
         if self._workers == 1 or not waiting:
             return inf
         spare = min(map(self._spare_work, waiting)) / sum(job.speed for job in self._begun)
-        time = max(spare, self._head_start() / self._unfinished[0].speed)
+        early = self._early
+        head_start = self._head_start() / early.speed if early is not None and early.is_at_work else 0
+        time = max(spare, head_start)
         return max(time, LEAST_LOOK) if time > 0 else LEAST_SPELL

@@ -93,6 +93,12 @@ def test_other_workers_begin_what_presses() -> None:
     assert [job.number for job in schedule.give(0)] == [0, 4, 3]
 
 
+def test_of_two_workers_one_begins_the_search_before_what_presses() -> None:
+    parts = [("mosaic", 40_000), ("search", 60_000), ("beam", 10_000), ("gluing", 200_000)]
+    _, begun = played(round_of(*parts), 2)
+    assert (begun[1], begun[3]) == (0, 40_000)
+
+
 def test_a_second_worker_begins_another_component() -> None:
     jobs = [Job(at, 10_000, leads=at % 2 == 0, scales=at % 2 == 0) for at in range(6)]
     schedule = Schedule(jobs, 2)
