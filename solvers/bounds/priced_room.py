@@ -143,11 +143,9 @@ def least_for_votes(sizes: Sequence[int], votes: Sequence[int]) -> list[int]:
 
 def with_member(least: list[int], size: int, votes: int) -> list[int]:
     """The same table (from no vote on) with one more member."""
-    longer = [*least, *[least[-1] + size] * votes]
-    for count in range(1, len(longer)):
-        before = least[count - votes] if count > votes else 0
-        longer[count] = min(longer[count], before + size)
-    return longer
+    without = [*least[1:], *[least[-1] + size] * votes]
+    with_it = [*[size] * votes, *[each + size for each in least[1:]]]
+    return [0, *map(min, without, with_it)]
 
 
 def class_costs(instance: Instance, term: Term | None = None) -> dict[int, list[int]]:

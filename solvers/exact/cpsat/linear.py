@@ -47,6 +47,7 @@ class LinearProgram:
         self._optimal, self._failed = pywraplp.Solver.OPTIMAL, pywraplp.Solver.ABNORMAL
         self._is_large = is_large
         self._solver: Any = pywraplp.Solver.CreateSolver("PDLP" if is_large else "GLOP")
+        self._objective = self._solver.Objective()
         self._columns: list[Any] = []
         self._rows: list[Any] = []
         self._entries = 0
@@ -58,7 +59,8 @@ class LinearProgram:
     def column(self, low: float, high: float | None, cost: float = 0.0) -> int:
         """Adds a column and returns its number."""
         column = self._solver.NumVar(low, self._solver.infinity() if high is None else high, "")
-        self._solver.Objective().SetCoefficient(column, cost)
+        if cost:
+            self._objective.SetCoefficient(column, cost)
         self._columns.append(column)
         return len(self._columns) - 1
 
@@ -86,7 +88,7 @@ class LinearProgram:
         if status != self._optimal:
             return None
         return Solved(
-            self._solver.Objective().Value(),
+            self._objective.Value(),
             [column.solution_value() for column in self._columns],
             [-row.dual_value() for row in self._rows],
         )

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 from ....bounds.priced_room import least_for_votes
@@ -18,14 +18,11 @@ from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
 from ..program import Heights, Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
+from .levels import SHARES, Reach
 from .lifting import Present, Votes, lifted_covers
 
-SHARES = (1e-6, 0.2, 0.4, 0.6, 0.8)
-"""Crowds are sought among classes of which at least this part is in the pool."""
-LEAST_EXCESS = 0.02
-"""A crowd's row that is violated by less is not added,"""
 LEAST_EXCESS_OF_COVERS = 0.01
-"""and neither is a lifted cover's that is violated by less than this part."""
+"""A lifted cover's row that is violated by less than this part is not added."""
 MOST_ENTRIES = 25_000
 """Programs with more entries are solved approximately."""
 EASE = 4
@@ -40,6 +37,14 @@ class Fineness(NamedTuple):
     idle: int
     gain: float
     """Rounds of crowds end when so many in a row have raised the bound by no more than this part."""
+
+
+class Members(NamedTuple):
+    """The classes of a row, the units of each, and its column."""
+
+    groups: tuple[int, ...]
+    units: tuple[int, ...]
+    columns: tuple[int, ...]
 
 
 WHOLE = Fineness(64, 2, 1e-4)
@@ -83,6 +88,7 @@ class Relaxation:
         ]
         for columns in self._inside:
             lp.row(1.0, 1.0, [(column, 1.0) for column in columns.values()])
+        self._members = [self._members_of(row) for row in program.rows]
         self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
         self._lowest = [room.below(room.lowest) for room in program.rooms]
         self._tops = [lp.column(0.0, None, price * self._units / self._costs) for price in term.of_peaks]
@@ -184,6 +190,10 @@ class Relaxation:
         most = self._base(row.pool, row.always) + sum(units for _, units in row.members)
         return self._is_free[row.pool] and most <= self._highest[row.pool]
 
+    def _members_of(self, row: Row) -> Members:
+        groups, units = zip(*row.members, strict=True) if row.members else ((), ())
+        return Members(groups, units, tuple(self._inside[group][row.pool] for group in groups))
+
     def _row(self, row: Row) -> int:
         members = [(self._inside[group][row.pool], units / self._units) for group, units in row.members]
         room = self._program.rooms[row.pool]
@@ -235,8 +245,8 @@ class Relaxation:
                 known = highest.get((group, row.pool))
                 if known is None or height > known[0]:
                     highest[group, row.pool] = height, number
-        for (group, _), (_, number) in highest.items():
-            self._add(Crowd(number, (group,), (1,)))
+        for (group, _), (height, number) in highest.items():
+            self._add(Crowd(number, (group,), (1,)), [height])
 
     def _at(self, pool: int, height: int) -> int | None:
         """The column of the highest level up to this height; None if it is certainly reached, or out of reach."""
@@ -245,11 +255,20 @@ class Relaxation:
 
     def _sharpen(self, values: Sequence[float]) -> bool:
         """Add the crowds that the solution violates most, one for each row; true if there were any."""
+        pools = zip(self._levels, self._reached, self._highest, strict=True)
+        reaches = [Reach(levels, [values[each] for each in reached], highest) for levels, reached, highest in pools]
         found = []
-        for number, row in enumerate(self._program.rows):
-            present = [Present(units, values[self._inside[group][row.pool]], group) for group, units in row.members]
-            look = self._lifted if self._is_free[row.pool] else self._plain
-            excess, votes = look(row, present, values)
+        for number, (row, members) in enumerate(zip(self._program.rows, self._members, strict=True)):
+            shares = list(map(values.__getitem__, members.columns))
+            reach, base = reaches[row.pool], self._base(row.pool, row.always)
+            if base + sum(compress(members.units, map(SHARES[0].__le__, shares))) < reach.whole:
+                continue  # all that is there in part is below the peak
+            present = list(map(Present, members.units, shares, members.groups))
+            excess, votes = (
+                self._lifted(present, self._highest[row.pool] - base)
+                if self._is_free[row.pool]
+                else reach.most_broken(present, base)
+            )
             if votes:
                 found.append((excess, number, sorted((each.group, count) for each, count in votes)))
         found.sort(key=lambda each: (-each[0], each[1]))
@@ -263,24 +282,9 @@ class Relaxation:
                     self.covers.append(crowd)
         return added > 0
 
-    def _plain(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> tuple[float, Votes]:
-        """The crowd with one vote each that the solution violates most, and by how much; empty if it violates none."""
-        most, best = LEAST_EXCESS, list[Present]()
-        for share in SHARES:
-            some = sorted((each for each in present if each.share >= share), reverse=True)
-            sizes, total = [each.units for each in some], some[0].share if some else 0.0
-            for count in range(2, len(some) + 1):
-                total += some[count - 1].share
-                reached = self._reached_of(row, accumulate(reversed(sizes[:count])), values, total - most)
-                if total - reached > most:
-                    most, best = total - reached, some[:count]
-        chosen = {each.group for each in best}
-        return most, [(each, 1) for each in present if best and (each.group in chosen or each.units >= best[0].units)]
-
-    def _lifted(self, row: Row, present: Sequence[Present], values: Sequence[float]) -> tuple[float, Votes]:
-        """The same of lifted covers, by how much in parts of what the height allows."""
+    def _lifted(self, present: Sequence[Present], room: int) -> tuple[float, Votes]:
+        """The lifted cover that the solution violates most, and by how much in parts of what the height allows; empty if it violates none."""
         most, best = LEAST_EXCESS_OF_COVERS, Votes()
-        room = self._highest[row.pool] - self._base(row.pool, row.always)
         for votes in lifted_covers(present, room):
             inside = sum(each.share * count for each, count in votes)
             heights = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
@@ -290,23 +294,13 @@ class Relaxation:
                 most, best = excess, votes
         return most, best
 
-    def _reached_of(self, row: Row, heights: Iterable[int], values: Sequence[float], enough: float) -> float:
-        """How many of these heights, lowest first, the peak reaches, each as far as it does; no more are counted than are enough."""
-        highest, levels, reached = self._highest[row.pool], self._levels[row.pool], self._reached[row.pool]
-        base, total = self._base(row.pool, row.always), 0.0
-        for height in heights:
-            if base + height > highest or total >= enough:
-                break
-            level = bisect_right(levels, base + height) - 1
-            total += 1.0 if level < 0 else values[reached[level]]
-        return total
-
-    def _add(self, crowd: Crowd) -> None:
+    def _add(self, crowd: Crowd, steps: Sequence[int] = ()) -> None:
+        """Add the crowd's row; `steps` are the heights at which more of it fit, where they are known."""
         self._known.add(crowd)
         pool = self._program.rows[crowd.row].pool
         always = 0
         levels: dict[int, float] = {}
-        for height in crowd.steps(self._program):
+        for height in steps or crowd.steps(self._program):
             column = self._at(pool, height)
             if column is not None:
                 levels[column] = levels.get(column, 0.0) - 1.0

@@ -23,6 +23,7 @@ from solvers.bounds.priced_room import least_for_votes
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
+from solvers.choice.pools.prices.levels import LEAST_EXCESS, SHARES, Reach
 from solvers.choice.pools.prices.lifting import Present, lifted_covers
 from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program import Costs, Heights, Pools, Program, Room, Row, program_of
@@ -153,6 +154,37 @@ def test_lifted_covers_hold_for_all_that_has_room(found: list[tuple[int, float]]
             with_it = (some for some in inside if each in some)
             reached = max(sum(of_group.get(other.group, 0) for other in some) for some in with_it)
             assert reached == most, "it could have more"
+
+
+@effort(200, 20_000)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from((0.0, 0.1, 0.3, 0.5, 0.7, 1.0))), max_size=7),
+    st.lists(st.tuples(st.integers(1, 30), st.sampled_from((0.0, 0.2, 0.5, 0.9, 1.0))), max_size=6),
+    st.integers(-3, 20),
+    st.integers(0, 40),
+)
+def test_the_crowd_that_a_solution_breaks_most_is_found(
+    found: list[tuple[int, float]], steps: list[tuple[int, float]], base: int, highest: int
+) -> None:
+    """For each least share and number of classes, those that fit below each height are counted one by one."""
+    row = [Present(units, share, group) for group, (units, share) in enumerate(found)]
+    levels = sorted({level for level, _ in steps})
+    parts = sorted((part for _, part in steps[: len(levels)]), reverse=True)
+
+    def reached(height: int) -> float:
+        below = bisect_right(levels, height)
+        return 0.0 if height > highest else parts[below - 1] if below else 1.0
+
+    most = LEAST_EXCESS
+    for share in SHARES:
+        some = sorted((each for each in row if each.share >= share), reverse=True)
+        for count in range(2, len(some) + 1):
+            sizes = sorted(each.units for each in some[:count])
+            heights = (base + sum(sizes[: number + 1]) for number in range(count))
+            most = max(most, sum(each.share for each in some[:count]) - sum(map(reached, heights)))
+    excess, votes = Reach(levels, parts, highest).most_broken(row, base)
+    assert excess == pytest.approx(most)
+    assert bool(votes) == (excess > LEAST_EXCESS)
 
 
 def test_what_has_room_as_it_is_breaks_no_cover() -> None:
