@@ -60,7 +60,6 @@ class Attempt:
 
     def __init__(
         self,
-        store: Store,
         endings: Endings,
         owner: str,
         problem: bytes | bytearray,
@@ -81,36 +80,36 @@ class Attempt:
         self.reply: asyncio.Future[Reply] = self._loop.create_future()
         """The end: the worker's answer or error."""
         self._is_put_back = False
-        self._store = store
+        self._store = endings.store
         self._endings = endings
         self._problem = problem
         self._becoming = threading.Lock()
         self._unnoted: dict[str, Reply] = {}
 
     @classmethod
-    def at(cls, claim: Claim, store: Store, endings: Endings, *, is_look: bool = False) -> Attempt:
+    def at(cls, claim: Claim, endings: Endings, *, is_look: bool = False) -> Attempt:
         """Return an attempt at a claimed job."""
         job, task = claim.job, solving(claim.job.about, claim.problem, claim.best)
         if is_look:
             task.stop_after, task.header = FIRST_LOOK_SECONDS, {**task.header, "look": True}
-        attempt = cls(store, endings, job.owner, b"", task, job, is_look=is_look)
+        attempt = cls(endings, job.owner, b"", task, job, is_look=is_look)
         attempt.about.set_result(job.about)
         if job.cancelling:
             attempt.stop()
         return attempt
 
     @classmethod
-    def of(cls, new: NewJob, problem: bytes | bytearray, store: Store, endings: Endings) -> Attempt:
+    def of(cls, new: NewJob, problem: bytes | bytearray, endings: Endings) -> Attempt:
         """Return an attempt at a problem that is no job yet."""
-        attempt = cls(store, endings, new.owner, problem, solving(new.about, problem))
+        attempt = cls(endings, new.owner, problem, solving(new.about, problem))
         attempt.about.set_result(new.about)
         return attempt
 
     @classmethod
-    def unread(cls, posted: Posted, store: Store, endings: Endings) -> Attempt:
+    def unread(cls, posted: Posted, endings: Endings) -> Attempt:
         """Return an attempt at something that may be a problem."""
         header = {"task": "read_and_solve", **posted.header}
-        return cls(store, endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
+        return cls(endings, posted.owner, posted.body, Task(header, (posted.body,), seconds=posted.seconds))
 
     async def run(self, processes: WorkerPool) -> bool:
         """Run to the end. Return whether that is recorded, as far as it must be."""
@@ -303,7 +302,7 @@ class Endings:
     """Records how attempts at jobs ended."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self.closing = False
         """True if there is no time to wait for an unreachable store."""
 
@@ -317,7 +316,7 @@ class Endings:
             ending = partial(self._release, attempt, job)
         elif isinstance(error, WorkerDied):
             log.warning("worker died", job=job.id, attempt=job.attempt, reason=str(error))
-            ending = partial(self._store.died, job.id, job.attempt, str(error), MOST_DEATHS)
+            ending = partial(self.store.died, job.id, job.attempt, str(error), MOST_DEATHS)
         elif isinstance(error, Refusal):
             ending = partial(self._fail, job, error)
         elif error is not None:
@@ -348,22 +347,22 @@ class Endings:
         cancelled = plan.summary.stop == "cancelled"
         if cancelled and attempt.is_put_back:
             if plan.summary.best is not None and not attempt.is_look:
-                self._store.save(job.id, job.attempt, plan, points_of(reply))
-            self._store.release(job.id, job.attempt)
+                self.store.save(job.id, job.attempt, plan, points_of(reply))
+            self.store.release(job.id, job.attempt)
             return
         attempt.tell()
         if reply.header["lasting"]:
-            self._store.keep([Kept(job.owner, job.about.key, plan)])
+            self.store.keep([Kept(job.owner, job.about.key, plan)])
         state = JobState.CANCELLED if cancelled else JobState.SUCCEEDED
-        self._store.finish(job.id, job.attempt, End(state, plan.summary, plan, points=points_of(reply)))
+        self.store.finish(job.id, job.attempt, End(state, plan.summary, plan, points=points_of(reply)))
 
     def _release(self, attempt: Attempt, job: Job) -> None:
         if not attempt.is_put_back:  # it is cancelled, and keeps its best plan
             attempt.tell()
-        self._store.release(job.id, job.attempt)
+        self.store.release(job.id, job.attempt)
 
     def _fail(self, job: Job, refusal: Refusal) -> None:
-        self._store.finish(job.id, job.attempt, End(JobState.FAILED, failure=as_failure(refusal)))
+        self.store.finish(job.id, job.attempt, End(JobState.FAILED, failure=as_failure(refusal)))
 
 
 def points_of(reply: Reply) -> Sequence[Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
 from functools import partial
@@ -15,7 +16,7 @@ from ..store.records import NewJob, Where
 from ..store.sql.turns import is_short
 from .attempt import MOST_DEATHS, Attempt, Endings, Posted
 from .processes.cluster import ClusterPool
-from .processes.pool import ProcessPool
+from .processes.pool import ProcessPool, WorkerPool
 
 MOMENT_SECONDS = 0.25
 """The time that a request for a plan waits for a free process before it is queued."""
@@ -47,7 +48,69 @@ class Dispatcher(Protocol):
         """Stop; jobs that run here go back into the queue with their best plans."""
 
 
-class EmbeddedDispatcher:
+class Attempts(ABC):
+    """Attempts at jobs of a store by workers of one kind, and the task that begins further ones."""
+
+    def __init__(self, store: Store, workers: WorkerPool) -> None:
+        self._store = store
+        self._workers = workers
+        self._endings = Endings(store)
+        self._running: dict[Attempt, asyncio.Task[bool]] = {}
+        self._wake = asyncio.Event()
+        self._dispatcher: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """From now on take jobs on."""
+        self._dispatcher = asyncio.create_task(self._dispatch(), name=type(self).__name__)
+
+    def wake(self) -> None:
+        """Look for new jobs, or more room."""
+        self._wake.set()
+
+    def stop_job(self, id_: str) -> None:
+        for attempt in self._running:
+            if attempt.job is not None and attempt.job.id == id_:
+                attempt.stop()
+
+    async def close(self) -> None:
+        """Close; jobs go back into the queue with the best they have."""
+        self._endings.closing = True
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+            await asyncio.gather(self._dispatcher, return_exceptions=True)
+        for attempt in self._running:
+            attempt.put_back()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    @abstractmethod
+    async def _take_on(self) -> None:
+        """Begin as many jobs as there are, and as there is room for."""
+
+    async def _dispatch(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                await self._take_on()
+            except StoreUnavailable as error:
+                log.error("no job can be taken on", reason=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others' jobs go on
+                log.error("fault while taking on a job", reason=f"{type(error).__name__}: {error}"[:500])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
+
+    def _begin(self, attempt: Attempt) -> Attempt:
+        running = asyncio.create_task(attempt.run(self._workers))
+        self._running[attempt] = running
+        running.add_done_callback(partial(self._ended, attempt))
+        return attempt
+
+    def _ended(self, attempt: Attempt, _: asyncio.Task[bool]) -> None:
+        del self._running[attempt]
+        self._wake.set()
+
+
+class EmbeddedDispatcher(Attempts):
     """The only dispatcher of its store: as many jobs at a time as there are solver processes."""
 
     def __init__(
@@ -58,14 +121,11 @@ class EmbeddedDispatcher:
         *,
         has_several_owners: bool = False,
     ) -> None:
-        self._store = store
+        super().__init__(store, processes)
         self._processes = processes
         self._has_several_owners = has_several_owners
         self._cluster = None if cluster is None else ClusterJobs(store, cluster)
         self._where = None if cluster is None else Where.HERE
-        self._endings = Endings(store)
-        self._running: dict[Attempt, asyncio.Task[bool]] = {}
-        self._wake = asyncio.Event()
         self._is_empty = False
         """True if it is known that no job is queued."""
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -73,39 +133,36 @@ class EmbeddedDispatcher:
         self._promised = self._claiming = 0
         self._queue_is_next = False
         self._closing = False
-        self._dispatcher: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         left = await asyncio.to_thread(self._store.recover, "the service was killed", MOST_DEATHS)
         for job in left:
             log.warning("job was running when the service ended", job=job.id, state=job.state.value, deaths=job.deaths)
-        self._dispatcher = asyncio.create_task(self._dispatch(), name="dispatcher")
+        self.begin()
         if self._cluster is not None:
-            self._cluster.start()
+            self._cluster.begin()
 
     def wake(self) -> None:
         self._is_empty = False
-        self._wake.set()
+        super().wake()
         if self._cluster is not None:
             self._cluster.wake()
 
     def stop_job(self, id_: str) -> None:
-        for attempt in self._running:
-            if attempt.job is not None and attempt.job.id == id_:
-                attempt.stop()
+        super().stop_job(id_)
         if self._cluster is not None:
             self._cluster.stop_job(id_)
 
     def at_once(self, new: NewJob, problem: bytes | bytearray) -> Attempt | None:
         may_begin = is_short(new.about.options) or self._has_room_for_long
         has_room = self._has_room and may_begin and not self._is_for_looks
-        return self._begin(Attempt.of(new, problem, self._store, self._endings)) if has_room else None
+        return self._begin(Attempt.of(new, problem, self._endings)) if has_room else None
 
     async def unread(self, posted: Posted) -> Attempt | None:
         if not self._has_room:
             await self._a_moment()
         has_room = self._has_room and self._has_room_for_long and not self._is_for_looks
-        return self._begin(Attempt.unread(posted, self._store, self._endings)) if has_room else None
+        return self._begin(Attempt.unread(posted, self._endings)) if has_room else None
 
     async def _a_moment(self) -> None:
         """Wait until a process is free, if that is soon."""
@@ -146,56 +203,31 @@ class EmbeddedDispatcher:
         return self._has_several_owners and busy >= self._processes.size - 1 > 0
 
     async def close(self) -> None:
-        self._closing = self._endings.closing = True
-        if self._dispatcher is not None:
-            self._dispatcher.cancel()
-            await asyncio.gather(self._dispatcher, return_exceptions=True)
-        for attempt in self._running:
-            attempt.put_back()
+        self._closing = True
         elsewhere = [] if self._cluster is None else [self._cluster.close()]
-        await asyncio.gather(*self._running.values(), *elsewhere, return_exceptions=True)
+        await asyncio.gather(super().close(), *elsewhere)
 
-    async def _dispatch(self) -> None:
-        while True:
-            self._wake.clear()
-            try:
-                while self._has_room:
-                    self._is_empty = True  # unless notified in the meantime
-                    short, is_for_looks = not self._has_room_for_long, self._is_for_looks
-                    claim = None
-                    if not is_for_looks:
-                        self._claiming = 1  # a request that begins meanwhile must know
-                        try:
-                            claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
-                        finally:
-                            self._claiming = 0
-                    is_look = claim is None and (short or is_for_looks)
-                    if is_look:
-                        claim = await asyncio.to_thread(
-                            self._store.claim, look=True, short=is_for_looks, where=self._where
-                        )
-                    if claim is None:
-                        self._is_empty &= not is_look
-                        self._queue_is_next = False
-                        self._hand_on()
-                        break
-                    self._is_empty = self._queue_is_next = False
-                    self._begin(Attempt.at(claim, self._store, self._endings, is_look=is_look))
-            except StoreUnavailable as error:
-                log.error("no job can be taken on", reason=str(error))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the others' jobs go on
-                log.error("fault while taking on a job", reason=f"{type(error).__name__}: {error}"[:500])
-            try:
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
-
-    def _begin(self, attempt: Attempt) -> Attempt:
-        running = asyncio.create_task(attempt.run(self._processes))
-        self._running[attempt] = running
-        running.add_done_callback(partial(self._ended, attempt))
-        return attempt
+    async def _take_on(self) -> None:
+        while self._has_room:
+            self._is_empty = True  # unless notified in the meantime
+            short, is_for_looks = not self._has_room_for_long, self._is_for_looks
+            claim = None
+            if not is_for_looks:
+                self._claiming = 1  # a request that begins meanwhile must know
+                try:
+                    claim = await asyncio.to_thread(self._store.claim, short=short, where=self._where)
+                finally:
+                    self._claiming = 0
+            is_look = claim is None and (short or is_for_looks)
+            if is_look:
+                claim = await asyncio.to_thread(self._store.claim, look=True, short=is_for_looks, where=self._where)
+            if claim is None:
+                self._is_empty &= not is_look
+                self._queue_is_next = False
+                self._hand_on()
+                break
+            self._is_empty = self._queue_is_next = False
+            self._begin(Attempt.at(claim, self._endings, is_look=is_look))
 
     def _ended(self, attempt: Attempt, _: asyncio.Task[bool]) -> None:
         del self._running[attempt]
@@ -205,64 +237,20 @@ class EmbeddedDispatcher:
             self._wake.set()
 
 
-class ClusterJobs:
+class ClusterJobs(Attempts):
     """Jobs for the cluster: as many at a time as it has room for."""
 
     def __init__(self, store: Store, cluster: ClusterPool) -> None:
-        self._store = store
+        super().__init__(store, cluster)
         self._cluster = cluster
         cluster.on_room = self.wake
-        self._endings = Endings(store)
-        self._running: dict[Attempt, asyncio.Task[None]] = {}
-        self._wake = asyncio.Event()
-        self._dispatcher: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        self._dispatcher = asyncio.create_task(self._dispatch(), name="cluster's dispatcher")
-
-    def wake(self) -> None:
-        """Look for new jobs, or more room."""
-        self._wake.set()
-
-    def stop_job(self, id_: str) -> None:
-        for attempt in self._running:
-            if attempt.job is not None and attempt.job.id == id_:
-                attempt.stop()
-
-    async def close(self) -> None:
-        """Close; jobs go back into the queue with the best they have."""
-        self._endings.closing = True
-        if self._dispatcher is not None:
-            self._dispatcher.cancel()
-            await asyncio.gather(self._dispatcher, return_exceptions=True)
-        for attempt in self._running:
-            attempt.put_back()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
-
-    async def _dispatch(self) -> None:
-        while True:
-            self._wake.clear()
-            try:
-                while len(self._running) < self._cluster.size:
-                    claim = await asyncio.to_thread(self._store.claim, where=Where.CLUSTER)
-                    if claim is None:
-                        break
-                    attempt = Attempt.at(claim, self._store, self._endings)
-                    self._running[attempt] = asyncio.create_task(self._carry_out(attempt))
-            except StoreUnavailable as error:
-                log.error("no job can be taken on", reason=str(error))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the others' jobs go on
-                log.error("fault while taking on a job", reason=f"{type(error).__name__}: {error}"[:500])
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wake.wait()
-
-    async def _carry_out(self, attempt: Attempt) -> None:
-        try:
-            await attempt.run(self._cluster)
-        finally:
-            del self._running[attempt]
-            self._wake.set()
+    async def _take_on(self) -> None:
+        while len(self._running) < self._cluster.size:
+            claim = await asyncio.to_thread(self._store.claim, where=Where.CLUSTER)
+            if claim is None:
+                break
+            self._begin(Attempt.at(claim, self._endings))
 
 
 def is_long(attempt: Attempt) -> bool:

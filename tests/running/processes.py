@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 Found = TypeVar("Found")
 PATIENCE = 360.0
 """Seconds that a wait may take; far more than any takes on a machine that does little else."""
-LOOK_SECONDS = 0.02
+LOOK_SECONDS = 0.01
 
 
 def until(look: Callable[[], Found | Literal[False] | None]) -> Found:

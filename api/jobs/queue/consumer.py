@@ -232,7 +232,7 @@ class QueueWorker:
         if claim is None:
             return
         log.info("taken on", job=id_, attempt=claim.job.attempt)
-        turn.begin(attempt := Attempt.at(claim, self._store, self._endings, is_look=is_look))
+        turn.begin(attempt := Attempt.at(claim, self._endings, is_look=is_look))
         self._attempts.add(attempt)
         try:
             if not await attempt.run(pool):

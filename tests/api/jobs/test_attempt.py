@@ -37,7 +37,7 @@ class Worker:
 
 def attempt(worker: Worker) -> Attempt:
     async def run() -> Attempt:
-        made = Attempt.of(NewJob("me", ABOUT), b"a problem", cast("Store", None), cast("Endings", None))
+        made = Attempt.of(NewJob("me", ABOUT), b"a problem", Endings(cast("Store", None)))
         await made.run(worker)
         return made
 
@@ -106,7 +106,7 @@ def test_a_first_look_tells_of_all_that_was_found_or_of_nothing(ends: bool, told
         store = cast("Store", record)
         row = values_of(NewJob("me", ABOUT)) | {"state": "running", "attempt": 1}
         claim = Claim(job_of(SimpleNamespace(**row)), b"a problem")
-        await Attempt.at(claim, store, Endings(store), is_look=True).run(Looking(ends=ends))
+        await Attempt.at(claim, Endings(store), is_look=True).run(Looking(ends=ends))
         return record.told
 
     assert asyncio.run(run()) == told
@@ -129,7 +129,7 @@ def test_points_that_could_not_be_noted_are_told_of_with_the_next_or_at_the_end(
         store = cast("Store", record)
         row = values_of(NewJob("me", ABOUT)) | {"state": "running", "attempt": 1}
         claim = Claim(job_of(SimpleNamespace(**row)), b"a problem")
-        await Attempt.at(claim, store, Endings(store)).run(Looking(ends=True, points=range(number)))
+        await Attempt.at(claim, Endings(store)).run(Looking(ends=True, points=range(number)))
         return record.told
 
     noted = [(b"a part", [0])] if number == 1 else [(b"a part", [0, 1]), *((b"a part", [n]) for n in range(2, number))]

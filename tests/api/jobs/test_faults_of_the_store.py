@@ -57,7 +57,7 @@ def test_a_fault_while_a_cluster_s_job_is_claimed_does_not_end_its_dispatcher(
             job = store.add(NewJob("me", about, where=Where.CLUSTER), EASY, LIMITS).job
             failing = cast(Store, Failing(store, "claim", TypeError("a fault")))
             jobs = ClusterJobs(failing, cast(Any, SimpleNamespace(size=1, do=refuse)))
-            jobs.start()
+            jobs.begin()
             await until(store, job, lambda now: now.state is JobState.FAILED)
             await jobs.close()
 
