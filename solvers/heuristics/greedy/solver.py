@@ -1,7 +1,7 @@
 """Greedy behind the Solver protocol: makes many cheap placements and keeps the best, until the bound is met or every pass is made.
 
 With one pool of which only the peak counts, a kernel makes the passes and every component keeps its own best placement.
-Of very many blocks, those that the first pass or two leave too high are moved before other passes: that is quicker, and usually enough.
+Of very many blocks, those that a first pass leaves too high are placed again in windows of time, and moved: two passes over all are enough then.
 If time does not suffice for the first pass, the kernel stacks what is left of it, and a placement by birth is usually better. Of many blocks
 none is begun if there is no time at all.
 """
@@ -25,15 +25,16 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from .by_birth import by_birth
+from .windows import Windows
 
-MANY, VERY_MANY = 100_000, 200_000
-"""With MANY blocks two passes take about as long as moving some of them; with VERY_MANY one pass does."""
+MANY = 100_000
+"""With so many blocks, a pass takes longer than lowering what it left too high."""
+FIRST, LAST = ("total_width_area", Fit.LOWEST), ("total_area_width", Fit.BEST)
+"""The passes over all of them: one before, one after."""
 LATE = 20_000
 """With fewer blocks a first pass takes less than the kernel allows it when time is up."""
-WORTHWHILE = 5
-"""After so many passes further ones gain hardly anything for their time."""
 MOVING_WORK = 100_000
-"""The work of moving them: a tenth of a second."""
+"""The work of lowering, a tenth of a second, if a pass does not take longer."""
 
 
 class Greedy(Solver):
@@ -58,12 +59,11 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         passes = _Passes(known, task)
         if instance.blocks >= LATE:
             passes.make_up_for_haste()
-        if instance.blocks >= MANY and passes.can_move:
-            first = 1 if instance.blocks >= VERY_MANY else 2
-            passes.make(PASSES[:first])
+        if instance.blocks >= MANY and passes.can_lower:
+            passes.make((FIRST,))
             passes.make_up_for_haste()
-            passes.move()
-            passes.make(PASSES[first:WORTHWHILE] if known.placement is not None else PASSES[first:])
+            passes.lower()
+            passes.make(PASSES if known.placement is None else (LAST,))
         else:
             passes.make(PASSES)
             passes.make_up_for_haste()
@@ -86,10 +86,10 @@ class _Passes:
         self._columns = columns(known.instance)
         selected = active_for(known.instance)
         self._kernels = selected.kernels
-        self.can_move = selected.origin is Origin.NATIVE
-        """In Python moving takes longer than a pass."""
+        self.can_lower = selected.origin is Origin.NATIVE
+        """In Python that takes longer than a pass."""
         self.work = 0
-        """The work of moving; passes are not counted."""
+        """The work of lowering; passes over all blocks are not counted."""
         self._has_made_up = False
 
     def make(self, passes: Sequence[tuple[str, str]]) -> None:
@@ -108,17 +108,27 @@ class _Passes:
         if best is not None:
             self._known.offer(best)
 
-    def move(self) -> None:
-        """Move what ends too high for a while."""
-        start = self._known.offset
+    def lower(self) -> None:
+        """Place again what ends too high in windows of time, then move what is left; both for a while."""
+        start, instance = self._known.offset, self._known.instance
         if start is None or self._is_over:
             return
         enough, seed = self._known.enough or 0, self._task.seed % (1 << 64)
-        limit = self._task.limits.work
-        most = MOVING_WORK if limit is None else min(MOVING_WORK, limit)
-        sections = self._known.instance.sections
-        best, self.work = self._kernels.improve(sections, self._columns, start, enough, seed, most, self._report)
-        self._known.offer(best)
+        most, limit, windows = MOVING_WORK, self._task.limits.work, None
+        if enough and not len(instance.conflicts) and not len(instance.exclusions):
+            windows = Windows(instance, self._columns, self._kernels, lambda: self._report(None))
+            most = max(most, windows.work_of_pass)
+        most = most if limit is None else min(most, limit)
+        if windows is not None:
+            start, self.work = windows.lower(start, enough, seed, most)
+            self._known.offer(start)
+        left = most - self.work
+        if left and not self._is_over:
+            best, moved = self._kernels.improve(
+                instance.sections, self._columns, start, enough, seed, left, self._report
+            )
+            self._known.offer(best)
+            self.work += moved
 
     def mind_ceilings(self) -> None:
         """If no pass found a place for all, place those first that may not lie high."""
