@@ -135,6 +135,10 @@ LOWERING_IN_PIECES = Share(1, 3)
 """For pools that are too high for the linear program's heights."""
 DEAREST_FIRST_IN_PIECES = Share(1, 6)
 """For all again below given peaks."""
+LOWERING_SECOND = Share(1, 3)
+"""Where a second term counts peaks alone, for lower pools at no cost in the first;"""
+FLOORS_IN_PIECES = Share(5, 6)
+"""and for what is proven of it, pool by pool."""
 PRICES = Share(1, 8)
 """Where heights have no price, for prices on room,"""
 PIECES = Share(2, 3)

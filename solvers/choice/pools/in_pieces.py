@@ -12,12 +12,14 @@ from ...bounds.room_prices import Floats, Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
+from ...model.objective import peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
-from .cutting import Pieces, prices_of_rows
+from .cutting import Floors, Pieces, prices_of_rows
 from .dearest_first import choose_dearest_first, settled_in
 from .fullest import FullestFirst
+from .limits import can_limit
 from .peaks import Choice, is_held_by_peaks
 from .placing.packing import ending_at
 from .placing.windows import Windows
@@ -36,6 +38,8 @@ class InPieces(Standing):
 
     relaxed: Relaxed | None = None
     """The linear program of the first term."""
+    pieces: Pieces | None = None
+    """Those that its bound adds up."""
 
     def run(self) -> Outcome:
         """Bound the first term piece by piece, and lower every term window by window."""
@@ -47,9 +51,10 @@ class InPieces(Standing):
             elif can_price(self.instance):
                 self._by_prices()
             self._pack_lower()
+            self._lower_second()
             for index in range(len(program.terms)):
                 self._bound_below_heights(index)
-                self._improve(index, self._some(budget.WHOLE))
+                self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
         return self.outcome()
 
     def _pack_lower(self) -> None:
@@ -97,10 +102,28 @@ class InPieces(Standing):
         self._take(found)
         self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
-            pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
-            bound = pieces.bound(self._some(budget.PIECES))
+            self.pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
+            bound = self.pieces.bound(self._some(budget.PIECES))
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))
+
+    def _lower_second(self) -> None:
+        """Lower a second term that counts peaks alone, where that costs nothing, and bound it pool by pool."""
+        if self._is_over() or self._is_settled(1) or self.best is None or not self._has_limits(1):
+            return
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+        windows.lower(1, lowest_tops(self.program), self._some(budget.LOWERING_SECOND))
+        self._take(windows.placement)
+        if self.pieces is None or self.value is None or self._is_over():
+            return
+        tops, best = peaks(self.instance, self.best), self.value[1]
+        if (best - with_all_in_cheapest(self.program, 1)) * budget.FAR > best:
+            floors = Floors(above_lowest(self.program), self.pieces, self.value[0], tops, self.asking)
+            bound = floors.bound(self._some(budget.FLOORS_IN_PIECES))
+            self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _has_limits(self, index: int) -> bool:
+        return index < len(self.program.terms) and can_limit(self.program, index)
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
@@ -169,6 +192,39 @@ def only_homes(program: Program) -> dict[int, int]:
             closed.update((group, row.pool) for group, units in row.members if units > free)
     left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
     return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
+
+
+def lowest_tops(program: Program) -> tuple[int, ...]:
+    """The capacity of each pool; of those without one, what is live at the fullest section and finds no room elsewhere."""
+    settled = settled_in(program, only_homes(program))
+    loads = [0] * len(program.rooms)
+    for row in settled.rows:
+        others = {pool for group, _ in row.members for pool in settled.homes[group]} - {row.pool}
+        ends = [program.rooms[pool] for pool in others]
+        elsewhere = sum(room.below(room.capacity) for room in ends if room.capacity is not None)
+        rest = sum(units for _, units in row.members) - elsewhere
+        loads[row.pool] = max(
+            loads[row.pool], row.always + max(rest, 0) * all(room.capacity is not None for room in ends)
+        )
+    each = zip(program.rooms, loads, strict=True)
+    return tuple(room.top_of(load) if room.capacity is None else room.capacity for room, load in each)
+
+
+def above_lowest(program: Program) -> Program:
+    """The program in which pools without capacity are no lower than they can be. Rows must not be rounded up: then all pools count a class alike."""
+    if any(room.spare for room in program.rooms):
+        return program
+    each = zip(program.rooms, lowest_tops(program), strict=True)
+    return replace(
+        program, rooms=tuple(room._replace(lowest=low) if room.capacity is None else room for room, low in each)
+    )
+
+
+def with_all_in_cheapest(program: Program, index: int) -> int:
+    """A term of peaks at its fullest section, with each class in the pool that costs it least."""
+    prices = program.terms[index].of_peaks
+    least = [min(prices[pool] for pool in homes) for homes in program.homes]
+    return max((sum(least[group] * units for group, units in row.members) for row in program.rows), default=0)
 
 
 def is_large(instance: Instance, program: Program) -> bool:

@@ -316,11 +316,14 @@ class Standing:
         self.packing.work += work
         return placement
 
-    def _improve(self, index: int, work: int) -> None:
-        """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count."""
+    def _improve(self, index: int, work: int, last: int | None = None) -> None:
+        """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count.
+
+        Peaks that a term counts, up to the last one, become no higher.
+        """
         if self.best is None or self._is_over() or not any(map(any, self.program.terms[index].of_homes)):
             return
-        terms = self.program.terms[: index + 1]
+        terms = self.program.terms[: (index if last is None else last) + 1]
         tops = tuple(
             peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
             for p, peak in enumerate(peaks(self.instance, self.best))

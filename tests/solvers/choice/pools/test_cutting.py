@@ -1,0 +1,84 @@
+"""What pieces prove of the first term, of each pool's height and with them of a second term agrees with trying all choices."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from solvers.choice.pools import budget, cutting
+from solvers.choice.pools.cutting import Floors, Pieces
+from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
+from solvers.choice.pools.program import Program
+from solvers.choice.pools.questions.asking import Asking
+from solvers.model.outcome import Proof
+
+from .test_limits import choices, small
+
+WORK = 3_000_000
+
+
+def pieces_of(program: Program, asking: Asking, seed: int) -> Pieces:
+    """Return pieces with random prices, all bounded."""
+    chance = Random(seed)
+    dearest = max(cost for costs in program.terms[0].of_homes for cost in costs)
+    units = max(units for row in program.rows for _, units in row.members)
+    pieces = Pieces(program, asking, [chance.choice((0.0, chance.random() * dearest / units)) for _ in program.rows])
+    assert pieces.bound(WORK) is not None
+    return pieces
+
+
+@pytest.mark.parametrize("piece", [2, 4, 1_500])
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_no_choice_is_below_what_pieces_prove(
+    kind: str, piece: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutting, "PIECE", piece)
+    for seed in range(3):
+        program = small(kind, seed)
+        everything = choices(program)
+        pieces = pieces_of(program, asking, seed)
+        tops = [program.least_tops(pools) for _, _, pools in everything]
+        values = sorted({first for first, _, _ in everything})
+        for most in (values[0], values[len(values) // 2]):
+            lowest = [
+                min(top[pool] for top, (first, _, _) in zip(tops, everything, strict=True) if first <= most)
+                for pool in range(len(program.rooms))
+            ]
+            for pool, low in enumerate(lowest):
+                assert not pieces.exceeds(most, pool, low, WORK)
+                settled = max((row.always for row in program.rows if row.pool == pool), default=0)
+                if piece > len(program.homes) and low > max(program.rooms[pool].lowest, settled):
+                    assert pieces.exceeds(most, pool, low - 1, WORK)
+            allowed = [second for first, second, _ in everything if first <= most]
+            floors = Floors(above_lowest(program), pieces, most, tops[0], asking)
+            assert floors.bound(WORK) <= min(allowed)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_no_choice_has_lower_pools_than_the_fullest_section_demands(kind: str) -> None:
+    for seed in range(20):
+        program = small(kind, seed)
+        tops = [(program.least_tops(pools), second) for _, second, pools in choices(program)]
+        above = above_lowest(program)
+        for pool, (room, low) in enumerate(zip(program.rooms, lowest_tops(program), strict=True)):
+            if room.capacity is None:
+                assert above.rooms[pool].lowest <= min(top[pool] for top, _ in tops)
+            else:
+                assert low == room.capacity
+        assert with_all_in_cheapest(program, 1) <= min(second for _, second in tops)
+
+
+def test_a_second_term_is_bounded_pool_by_pool_where_programs_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "LARGE", 50)
+    monkeypatch.setattr(cutting, "PIECE", 60)
+    problem = generate("pools", Request(160, 5))
+    options = Options(time_limit=None, work_limit=1_500_000, workers=1, prefer=Preference.SPEED, solver="pools_first")
+    made = plan(problem, options)
+    second = made.objective.terms[1]
+    others = [each.value for each in made.certificates if each.term == second.name and each.proof != Proof.SEARCH]
+    assert second.bound is not None
+    assert second.bound > max(others, default=0)
+    assert verify(problem, made) == ()
