@@ -40,17 +40,17 @@ def row(folder: Path, options: Options, *, each: bool) -> list[str]:
     plans: list[Plan] = []
     refused = 0
     begun = time.monotonic()
-    for name, problem in problems(folder):
+    for path, problem in problems(folder):
         try:
             answer = plan(problem, options)
         except CannotSolve as error:
-            print(f"{name}: refused: {error}", file=sys.stderr)
+            print(f"{path.name}: refused: {error}", file=sys.stderr)
             refused += 1
             continue
         plans.append(answer)
         if each:
             found = f"{answer.objective.value} (bound {answer.objective.bound}) by {answer.solver}"
-            print(f"{name}: {answer.status}, {found}, {answer.run.seconds:.2f} s", file=sys.stderr)
+            print(f"{path.name}: {answer.status}, {found}, {answer.run.seconds:.2f} s", file=sys.stderr)
     seconds = time.monotonic() - begun
     counts = Counter(answer.status for answer in plans)
     numbers = [refused + len(plans), *(counts[status] for status in PlanStatus), refused]
@@ -64,11 +64,11 @@ def mean_gap(plans: list[Plan]) -> str:
     return f"{sum(gaps) / len(gaps):.2%}" if gaps else "–"
 
 
-def problems(folder: Path) -> Iterator[tuple[str, Problem]]:
-    """All files of the folder that hold a problem; schemas and manifests are skipped and named on stderr."""
-    for path in sorted(p for p in folder.iterdir() if p.suffix in (".json", ".csv")):
+def problems(folder: Path, pattern: str = "*") -> Iterator[tuple[Path, Problem]]:
+    """The files of the folder that hold a problem; the others, such as schemas and manifests, are named on stderr."""
+    for path in sorted(path for path in folder.glob(pattern) if path.is_file()):
         try:
-            yield path.name, read_problem(path.read_bytes(), name=path.name)[0]
+            yield path, read_problem(path.read_bytes(), name=path.name)[0]
         except BadInput as error:
             print(f"{path.name}: no problem: {error}", file=sys.stderr)
 

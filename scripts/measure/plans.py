@@ -15,10 +15,11 @@ from pathlib import Path
 
 import planner
 from planner import Goal, Options, Problem
-from planner.formats import read_problem, write_plan, write_sharing
+from planner.formats import write_plan, write_sharing
 from planner.generate import Request, generate
 from planner.model.plan import Run
 from scripts.measure.arguments import Arguments
+from scripts.measure.corpus import problems as problems_of
 
 FOLDERS = ("minimalloc", "nets", "pypto", "usmp")
 KINDS = (
@@ -68,11 +69,7 @@ def main() -> None:
 def problems(corpus: Path) -> Iterator[tuple[str, Problem]]:
     """The problems of the corpus, and generated ones."""
     for folder in FOLDERS:
-        for path in sorted((corpus / folder).iterdir()):
-            try:
-                yield path.name, read_problem(path.read_bytes(), name=path.name)[0]
-            except planner.BadInput:
-                continue  # a note beside the problems
+        yield from ((path.name, problem) for path, problem in problems_of(corpus / folder))
     yield from generated(300)
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from planner import BadInput, Buffer, Options, PlanStatus, Pool, Problem, check_proof, plan, prove
-from planner.formats import read_problem
+from planner import Buffer, Options, PlanStatus, Pool, Problem, check_proof, plan, prove
 from planner.generate import Request, generate
 from planner.verifying.proofs.cases import can_be_claimed, has_cases
 from scripts.measure.arguments import Arguments, by_work
+from scripts.measure.corpus import problems
 
 KINDS = ("random", "packing", "transformer", "convnet", "unet", "recurrent", "training", "pangu")
 HEADINGS = (
@@ -100,13 +100,7 @@ def corpus(folder: Path) -> Iterator[tuple[str, Iterable[Problem]]]:
 
 def read(folder: Path, *, several: bool = False) -> Iterator[Problem]:
     """The problems with one memory in the folder and below it; with `several`, those with several memories or alternatives."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        try:
-            problem, _ = read_problem(path.read_bytes(), name=str(path))
-        except BadInput:
-            continue
+    for path, problem in problems(folder, "**/*"):
         if has_cases(problem) is several and can_be_claimed(problem):
             yield replace(problem, name=path.name)
 

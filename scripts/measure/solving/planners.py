@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planner import BadInput, CannotSolve, Options, PlanStatus, Problem, plan, share
-from planner.formats import read_problem
+from planner import CannotSolve, Options, PlanStatus, Problem, plan, share
 from planner.generate import Request, generate
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, seeds
+from scripts.measure.corpus import problems
 from solvers import sandbox
 from solvers.model.registry import SolverKind, names
 from solvers.sharing.solver import SHARERS
@@ -143,13 +143,8 @@ def row(solver: str, tries: list[Try], refused: int, bounds: dict[str, int]) -> 
 
 
 def read(folder: Path) -> Iterator[Problem]:
-    """All files of the folder that hold a problem, named after their files."""
-    for path in sorted(p for p in folder.iterdir() if p.suffix in (".json", ".csv")):
-        try:
-            problem, _ = read_problem(path.read_bytes(), name=path.name)
-        except BadInput:
-            continue
-        yield Problem(problem.buffers, problem.pools, problem.constraints, problem.terms, path.stem, problem.lifetimes)
+    """All problems of the folder, named after their files."""
+    return (replace(problem, name=path.stem) for path, problem in problems(folder))
 
 
 def made(buffers: int, seeds: range) -> Iterator[Problem]:
