@@ -10,9 +10,7 @@ ratios, with the least and the greatest. With a corpus, the engine is measured a
 from __future__ import annotations
 
 import http.client
-import os
 import statistics
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +21,7 @@ from planner.generate import Request, generate
 from scripts.measure.arguments import Arguments
 from scripts.measure.service.loading.client import variants
 from scripts.measure.service.loading.system import ROOT, interpreter, served
+from scripts.measure.spent import by_command
 
 FRESH, KEPT = 100, 300
 """Requests to a service: different problems, and the same one repeatedly."""
@@ -80,17 +79,10 @@ def process(*arguments: str) -> Work:
     """Measures a Python process with all processes that it starts and waits for."""
 
     def work(checkout: Path) -> float:
-        child = subprocess.Popen(
-            [interpreter(checkout), *arguments],
-            cwd=checkout,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise SystemExit(f"{checkout}: {' '.join(arguments)} ended with {child.returncode}")
-        return used.ru_utime + used.ru_stime
+        used = by_command([interpreter(checkout), *arguments], cwd=checkout)
+        if used.code != 0:
+            raise SystemExit(f"{checkout}: {' '.join(arguments)} ended with {used.code}")
+        return used.processor
 
     return work
 

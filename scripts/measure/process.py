@@ -7,14 +7,12 @@ Processor seconds, as the machine may have other work; only time limits are meas
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +24,7 @@ from planner.formats.json.scan import scan
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
 from scripts.measure.arguments import Arguments
+from scripts.measure.spent import Used, by_command
 
 IMPORTS = [sys.executable, "-c", "import numpy, pydantic, typer, rich"]
 COMMAND = [sys.executable, "-m", "api.cli", "plan"]
@@ -36,27 +35,9 @@ WARM_CALLS = 200
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """The resources that one process used."""
-
-    wall: float
-    processor: float
-    peak_bytes: int
-
-
-def process(command: Sequence[str]) -> Used:
-    """Runs the command to its end, whatever its exit code."""
-    begun = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(child.pid, 0)
-    child.returncode = 0
-    return Used(time.monotonic() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
-
-
 def medians(repeats: int, *commands: Sequence[str]) -> list[Used]:
     """The medians for each command; commands take turns, so that other load on the machine affects all alike."""
-    runs = [[process(command) for command in commands] for _ in range(repeats)]
+    runs = [[by_command(command) for command in commands] for _ in range(repeats)]
     return [
         Used(
             *(

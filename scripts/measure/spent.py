@@ -1,11 +1,15 @@
-"""What was used so far: of the processor, by this process and those that it started; of the memory, by this one."""
+"""What was used: so far, of the processor by this process and those that it started, of the memory by this one; and by a command until its end."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 
 def seconds() -> float:
@@ -41,3 +45,26 @@ def memory(word: str = "VmRSS") -> int:
     """Bytes that this process holds: VmRSS at present, VmHWM at its peak (Linux)."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(word + ":")) << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a process used from its start to its end."""
+
+    wall: float
+    processor: float
+    peak_bytes: int
+    code: int = 0
+    """Its exit code."""
+
+
+def by_command(
+    command: Sequence[str], *, errors: int | IO[bytes] = subprocess.DEVNULL, cwd: Path | None = None
+) -> Used:
+    """Run the command to its end, and return what it used, with the processes that it waited for."""
+    begun = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, cwd=cwd)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    processor = used.ru_utime + used.ru_stime
+    return Used(time.monotonic() - begun, processor, used.ru_maxrss * 1024, child.returncode)

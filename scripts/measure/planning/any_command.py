@@ -12,15 +12,14 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts.measure.arguments import Arguments
+from scripts.measure.spent import by_command
 
 Document: TypeAlias = dict[str, Any]
 
@@ -142,23 +141,16 @@ def measure(name: str, count: int, limit: str, folder: Path) -> None:
     os.waitpid(child, 0)
     command, *options = text.format(n=count).split()
     said = folder / "said"
-    begun = time.perf_counter()
+    answer = folder / ("answer" if command == "pareto" else "answer.json")
+    line = (sys.executable, "-m", "memplan", command, str(folder / "made.json"), *options)
     with said.open("wb") as errors:
-        line = (sys.executable, "-m", "memplan", command, str(folder / "made.json"), *options)
-        out = (
-            "--time-limit",
-            limit,
-            "--out",
-            str(folder / "answer" if command == "pareto" else folder / "answer.json"),
-        )
-        with subprocess.Popen((*line, *out), stdout=-3, stderr=errors) as process:
-            _, code, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(code)
-    wall = time.perf_counter() - begun
+        used = by_command((*line, "--time-limit", limit, "--out", str(answer)), errors=errors)
     last = said.read_text("utf-8", "replace").strip().rpartition("made.json: ")[2]
     size = folder.joinpath("made.json").stat().st_size / 1e6
-    taken = f"{wall:6.2f} of the wall, {used.ru_utime + used.ru_stime:6.2f} s, {used.ru_maxrss / 1024:4.0f} MiB of {size:4.1f} MB"
-    print(f"{name:20} {process.returncode} {taken} {last[:110]}", flush=True)
+    taken = (
+        f"{used.wall:6.2f} of the wall, {used.processor:6.2f} s, {used.peak_bytes / 1048576:4.0f} MiB of {size:4.1f} MB"
+    )
+    print(f"{name:20} {used.code} {taken} {last[:110]}", flush=True)
 
 
 def main() -> None:

@@ -11,16 +11,14 @@ seconds, those of the wall, and MiB.
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from scripts.measure.arguments import Arguments
+from scripts.measure.spent import by_command
 
 
 def problem(shape: str, count: int, chance: random.Random) -> dict[str, Any]:
@@ -64,13 +62,9 @@ def problem(shape: str, count: int, chance: random.Random) -> dict[str, Any]:
 
 def run(name: str, *arguments: str) -> None:
     """Run a command and print what it took."""
-    begun = time.perf_counter()
-    with subprocess.Popen((sys.executable, "-m", "memplan", name, *arguments), stdout=-3, stderr=-3) as process:
-        _, code, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(code)
-    wall = time.perf_counter() - begun
-    taken = f"{used.ru_utime + used.ru_stime:6.2f} s, {wall:6.2f} of the wall, {used.ru_maxrss / 1024:5.0f} MiB"
-    print(f"{name:7} {process.returncode} {taken}", flush=True)
+    used = by_command((sys.executable, "-m", "memplan", name, *arguments))
+    taken = f"{used.processor:6.2f} s, {used.wall:6.2f} of the wall, {used.peak_bytes / 1048576:5.0f} MiB"
+    print(f"{name:7} {used.code} {taken}", flush=True)
 
 
 def main() -> None:

@@ -23,9 +23,9 @@ from typing import Any
 
 from planner.planning.placing.pipeline import WORK_PER_SECOND
 from scripts.measure.arguments import Arguments, seeds
-from scripts.measure.process import Used, process
 from scripts.measure.service.loading.system import ROOT
 from scripts.measure.solving.points import POINTS, Row, files
+from scripts.measure.spent import Used, by_command
 
 NOW, BEFORE = ".now.plan", ".before.plan"
 FEW = 4
@@ -78,7 +78,7 @@ def planned(checkout: Path, file: Path, row: Row, by_clock: bool) -> Run:
 def adopting(command: list[str]) -> Used:
     """The resources of the command, and of what it left behind: the processes that fork solvers end after it (Linux)."""
     ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1)
-    used = process(command)
+    used = by_command(command)
     with suppress(ChildProcessError):
         while True:
             _, _, more = os.wait4(-1, 0)
