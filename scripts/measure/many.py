@@ -19,6 +19,14 @@ from planner.many import Entry, Farm, collect, plan_many
 from scripts.measure.arguments import Arguments
 
 
+def write_problems(count: int, buffers: int) -> None:
+    """Write so many different problems into the folder `problems`."""
+    Path("problems").mkdir()
+    for seed in range(count):
+        problem = generate("transformer", Request(buffers, seed))
+        Path(f"problems/{seed:06}.json").write_bytes(write_problem(problem))
+
+
 def main() -> None:
     parser = Arguments(__doc__)
     parser.add_argument("--count", type=int, default=1000)
@@ -28,10 +36,7 @@ def main() -> None:
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
-        Path("problems").mkdir()
-        for seed in range(wanted.count):
-            problem = generate("transformer", Request(wanted.buffers, seed))
-            Path(f"problems/{seed:06}.json").write_bytes(write_problem(problem))
+        write_problems(wanted.count, wanted.buffers)
         Path("out").mkdir()
         entries: list[Entry] = []
         farm = Farm(Options(workers=1), wanted.processes, wanted.cluster)

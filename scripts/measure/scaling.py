@@ -19,11 +19,11 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
-from planner import Options, write_problem
-from planner.generate import Request, generate
+from planner import Options
 from planner.many import Farm, collect, plan_many
 from planner.many.cluster import AHEAD
 from scripts.measure.arguments import Arguments
+from scripts.measure.many import write_problems
 
 SIZE_OF_A_PROBLEM = 3_000
 """Bytes of a problem, as for a kernel with thirty buffers."""
@@ -102,10 +102,7 @@ def added_to_each_plan(cluster: Any, count: int, buffers: int, workers: int) -> 
     others = [psutil.Process(each) for each in found]
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
-        Path("problems").mkdir()
-        for seed in range(count):
-            problem = generate("transformer", Request(buffers, seed))
-            Path(f"problems/{seed:06}.json").write_bytes(write_problem(problem))
+        write_problems(count, buffers)
         spent: dict[str, list[float]] = {"here": [], "there": []}
         for turn in range(3):
             for where, each in spent.items():
