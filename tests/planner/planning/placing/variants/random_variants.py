@@ -198,7 +198,7 @@ def every_choice(problem: Problem) -> list[tuple[int, int]]:
         if any(broken_rules(variants, choice)):
             continue
         try:
-            made = plan(with_choice(problem, choice), Options(workers=1))
+            made = plan(with_choice(problem, choice), Options(workers=1, time_limit=600, work_limit=7_500_000))
         except BadInput:  # alternatives may contradict each other
             continue
         assert made.status in (PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE)
