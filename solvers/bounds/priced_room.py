@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
 from math import lcm
 from typing import TypeAlias
 
@@ -31,12 +30,11 @@ from ..model.instance import Instance, Term
 from ..model.interruption import interruptible
 from ..model.linear_terms import LINEAR, choice_cost, peak_price
 from ..model.outcome import Proof
+from .votes import least_for_votes
 from .weighted_sections import Weights, homes_of_classes, weigh
 
 Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]]
 """(pool, section, parts, votes, numerator, denominator), as in a certificate."""
-MOST_VOTES = 1_000
-"""Of all members of a crowd where some have several. Nothing is gained by more, and counting them takes longer."""
 Held: TypeAlias = Sequence[tuple[Term, int, int, int]]
 """(term, most, numerator, denominator), as in a certificate."""
 
@@ -124,28 +122,6 @@ def _least_of_height(rise: int, steps: Mapping[int, int], capacity: int | None) 
         counted += steps[height]
         least = min(least, rise * height - counted)
     return least if capacity is None else min(least, rise * capacity - counted)
-
-
-def can_be_counted(votes: Sequence[int]) -> bool:
-    """Has each member at least one vote, and are there no more than can be counted soon?"""
-    return all(each > 0 for each in votes) and (sum(votes) <= MOST_VOTES or max(votes) == 1)
-
-
-def least_for_votes(sizes: Sequence[int], votes: Sequence[int]) -> list[int]:
-    """The least sizes, added up, of members that have one vote together, two, and so on up to all."""
-    if all(each == 1 for each in votes):
-        return list(accumulate(sorted(sizes)))
-    least = [0]
-    for size, more in zip(sizes, votes, strict=True):
-        least = with_member(least, size, more)
-    return least[1:]
-
-
-def with_member(least: list[int], size: int, votes: int) -> list[int]:
-    """The same table (from no vote on) with one more member."""
-    without = [*least[1:], *[least[-1] + size] * votes]
-    with_it = [*[size] * votes, *[each + size for each in least[1:]]]
-    return [0, *map(min, without, with_it)]
 
 
 def class_costs(instance: Instance, term: Term | None = None) -> dict[int, list[int]]:

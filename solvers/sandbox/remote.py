@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from .child import Job, Service, pack_job
 from .frames import Unpacker, pack
 from .launcher import Launcher
-from .messages import Message, Unreadable, decode
+from .messages import Message
 from .parent_death import kill_group
+from .reading import Unreadable, decode
 
 BURIAL_SECONDS = 0.1
 """How long to wait for the report that a killed child is dead."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from . import budget
 from .peaks import Choice
 from .prices.crowds import Crowd, Priced, Relaxed, prices_of
-from .program import Heights, Program
+from .program.program import Heights, Program
 from .questions.asking import Asking
 from .questions.question import Question
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...bounds.room_prices import Floats
 from ...model.instance import Ints
 from . import budget
-from .program import Costs, Program, classes_in_time
+from .program.program import Costs, Program, classes_in_time
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
-from .program import Costs, Pools, Program
+from .program.program import Costs, Pools, Program
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 

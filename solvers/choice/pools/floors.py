@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from . import budget
 from .peaks import Choice
-from .program import Program
+from .program.program import Program
 from .questions.asking import Asking
 from .questions.question import Question
 

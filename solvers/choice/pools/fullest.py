@@ -18,7 +18,7 @@ from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
 from .placing.windows import STRETCHES, stretched
 from .prices.crowds import Relaxed
-from .program import Costs, Pools, Program, Row
+from .program.program import Costs, Pools, Program, Row
 from .questions.asking import Asking
 from .questions.question import Question
 

@@ -25,7 +25,7 @@ from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.relaxation import MOST_ENTRIES
-from .program import Program
+from .program.program import Program
 from .questions.question import Answer, Question
 from .standing import Standing
 

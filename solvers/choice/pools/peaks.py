@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from . import budget
-from .program import Pools, Program
+from .program.program import Pools, Program
 from .questions.asking import Asking
 from .questions.question import Question
 

@@ -28,7 +28,8 @@ from .peaks import Choice, PeakSearch, is_held_by_peaks
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
-from .program import Program, pools_of_classes, program_of
+from .program.program import Program
+from .program.writing import pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .standing import NAME, Standing
 

@@ -25,7 +25,8 @@ from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
-from .program import Program, class_numbers
+from .program.program import Program
+from .program.writing import class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 

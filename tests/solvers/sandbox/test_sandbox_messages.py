@@ -11,7 +11,8 @@ from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Placement, Term
 from solvers.model.outcome import Certificate, Outcome, Proof
 from solvers.sandbox.frames import HEADER, Unpacker, pack
-from solvers.sandbox.messages import Crashed, Ended, Found, Message, Proven, Refused, Unreadable, decode, encode
+from solvers.sandbox.messages import Crashed, Ended, Found, Message, Proven, Refused, encode
+from solvers.sandbox.reading import Unreadable, decode
 
 PLACEMENT = Placement(np.array([0, 1]), np.array([0, (1 << 62) - 1]))
 OUTCOME = Outcome(

@@ -14,7 +14,7 @@ from ....model.instance import Ints, Placement
 from ....model.solver import Goal
 from .. import budget
 from ..dearest_first import settled_in
-from ..program import Pools, Program, classes_in_time
+from ..program.program import Pools, Program, classes_in_time
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
 from .packing import Packing

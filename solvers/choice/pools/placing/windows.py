@@ -15,7 +15,8 @@ from ....model.errors import StopReason
 from ....model.instance import Instance, Ints, Placement
 from ....model.objective import peaks
 from .. import budget
-from ..program import Costs, Pools, Program, Row, classes_in_time, pools_of_classes
+from ..program.program import Costs, Pools, Program, Row, classes_in_time
+from ..program.writing import pools_of_classes
 from ..questions.asking import Asking
 from ..questions.question import Question
 from .packing import Packing, work_of_piece

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ....bounds.priced_room import can_be_counted, least_for_votes
-from ..program import Heights, Program
+from ....bounds.votes import can_be_counted, least_for_votes
+from ..program.program import Heights, Program
 
 FINEST = 1 << 20
 """Prices are multiples of 1/FINEST of a unit of cost."""

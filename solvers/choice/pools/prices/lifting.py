@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from ....bounds.priced_room import MOST_VOTES, with_member
+from ....bounds.votes import MOST_VOTES, with_member
 
 WHOLE = 1e-6
 """A class of which no more than this is missing in the pool, or there, is taken for in or out."""

@@ -9,11 +9,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ....bounds.priced_room import MOST_VOTES, least_for_votes, priced_value
+from ....bounds.priced_room import priced_value
+from ....bounds.votes import MOST_VOTES, least_for_votes
 from ....model.instance import Instance, Ints
 from ....model.linear_terms import LINEAR, peak_price
 from ....model.outcome import Certificate, Proof
-from ..program import Program
+from ..program.program import Program
 from .crowds import FINEST, FINEST_OF_LATER, Relaxed
 
 LONGEST = 58

@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-from ....bounds.priced_room import least_for_votes
+from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
-from ..program import Heights, Program, Row
+from ..program.program import Heights, Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .levels import SHARES, Reach
 from .lifting import Present, Votes, lifted_covers

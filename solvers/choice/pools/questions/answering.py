@@ -14,7 +14,7 @@ from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.relaxation import OF_BOX, Relaxation
-from ..program import Costs, Pools, Program
+from ..program.program import Costs, Pools, Program
 from .question import (
     Answer,
     Question,

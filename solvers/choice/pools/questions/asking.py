@@ -10,7 +10,7 @@ from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation, Reply
 from .. import budget
 from ..prices.crowds import Crowd, Relaxed
-from ..program import Heights, Program
+from ..program.program import Heights, Program
 from .question import NAME, Answer, Question, read_answer, read_relaxed, written
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
 from ..prices.crowds import Crowd, Relaxed, is_crowd
-from ..program import Costs, Heights, Pools, Program, Room, Row
+from ..program.program import Costs, Heights, Pools, Program, Room, Row
 
 NAME = "cpsat"
 

@@ -17,7 +17,7 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.placing import slices
 from solvers.choice.pools.placing.clashes import Clashes, clash_among
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.program import class_numbers, program_of
+from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.rules import violation

@@ -19,14 +19,15 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.crowds import heights_for_votes
-from solvers.bounds.priced_room import least_for_votes
+from solvers.bounds.votes import least_for_votes
 from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.prices.levels import LEAST_EXCESS, SHARES, Reach
 from solvers.choice.pools.prices.lifting import Present, lifted_covers
 from solvers.choice.pools.prices.relaxation import bound_of
-from solvers.choice.pools.program import Costs, Heights, Pools, Program, Room, Row, program_of
+from solvers.choice.pools.program.program import Costs, Heights, Pools, Program, Room, Row
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
 from solvers.exact.cpsat.linear import LinearProgram

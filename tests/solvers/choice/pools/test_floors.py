@@ -8,7 +8,7 @@ from planner import Options, Preference, Problem, plan
 from planner.generate import Request, generate
 from solvers.choice.pools import budget
 from solvers.choice.pools.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
-from solvers.choice.pools.program import Costs, Program, Room, Row
+from solvers.choice.pools.program.program import Costs, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.model.errors import StopReason

@@ -19,7 +19,8 @@ from solvers.choice.pools import budget, cutting, fullest
 from solvers.choice.pools.fullest import FullestFirst
 from solvers.choice.pools.peaks import is_held_by_peaks
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.program import Program, class_numbers, program_of
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.model.errors import StopReason

@@ -14,7 +14,8 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.program import Program, class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions import answering
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question, written

@@ -23,7 +23,7 @@ from planner.verifying.findings import FindingKind
 from solvers.bounds.priced_room import priced_value
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.proving import certificate_of
-from solvers.choice.pools.program import class_numbers, program_of
+from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Term
 from solvers.model.linear_terms import LINEAR

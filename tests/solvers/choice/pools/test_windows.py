@@ -10,7 +10,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.placing.windows import Windows
-from solvers.choice.pools.program import class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation

@@ -1,123 +1,20 @@
-"""The 0-1 program of an instance: which class of blocks goes to which pool, counting only how much is live at a time.
+"""Writes the program of an instance. Every placement satisfies its rows, so a value that it cannot reach, no placement can.
 
-Every placement satisfies its rows, so a value that the program cannot reach, no placement can. Addresses and rules about pairs are left out.
+Addresses and rules about pairs are left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
-
 import numpy as np
 
-from ...bounds.weighted_sections import LiveHeights, homes_of_classes
-from ...geometry.presolve import restrict
-from ...model.instance import LINEAR_TERMS, Bools, Instance, Ints, Placement, Term
-from ...model.linear_terms import choice_cost, moved_column, peak_price
+from ....bounds.weighted_sections import LiveHeights, homes_of_classes
+from ....geometry.presolve import restrict
+from ....model.instance import LINEAR_TERMS, Bools, Instance, Ints, Placement, Term
+from ....model.linear_terms import choice_cost, moved_column, peak_price
+from .program import Costs, Pools, Program, Room, Row
 
 MOST_ENTRIES = 400_000
 """Entries of all rows together. Beyond that the rows of the emptiest sections are left out; the others still hold."""
-
-Pools: TypeAlias = tuple[int, ...]
-"""The pool of each class."""
-Heights: TypeAlias = tuple[tuple[int, int], ...]
-"""For each pool, the least and greatest number of units live at its fullest moment; empty: any."""
-
-
-class Row(NamedTuple):
-    """The units live in a pool at a section: some in any case, and some more for each class that is there."""
-
-    pool: int
-    section: int
-    always: int
-    members: tuple[tuple[int, int], ...]
-    """(class, units)"""
-
-
-class Costs(NamedTuple):
-    """A term: the cost of each class in each of its homes, and of a unit of each pool's peak."""
-
-    of_homes: tuple[tuple[int, ...], ...]
-    of_peaks: tuple[int, ...]
-    is_largest: bool = False
-    """The term is the greatest peak instead."""
-
-    def of_tops(self, tops: tuple[int, ...]) -> int:
-        """The cost of these peaks."""
-        return sum(price * top for price, top in zip(self.of_peaks, tops, strict=True))
-
-
-class Room(NamedTuple):
-    """The room of a pool: its capacity without reserved ranges. Its rows may exceed that by `spare`, since they are rounded up."""
-
-    capacity: int | None
-    reserved: tuple[tuple[int, int], ...]
-    spare: int
-    lowest: int
-    """The end of the highest block whose only place is in this pool."""
-
-    def below(self, top: int) -> int:
-        """How many units below this address may be taken."""
-        return top - sum(max(min(end, top) - begin, 0) for begin, end in self.reserved)
-
-    def top_of(self, load: int) -> int:
-        """The least peak below which rows may count so many units."""
-        top = max(load - self.spare, 0)
-        for begin, end in self.reserved:
-            if begin < top:
-                top += end - begin
-        return max(top, self.lowest)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """One instance, in numbers that can be sent to another process."""
-
-    homes: tuple[tuple[int, ...], ...]
-    """The pools that each class may go to."""
-    rooms: tuple[Room, ...]
-    rows: tuple[Row, ...]
-    terms: tuple[Costs, ...]
-    """The terms before the first that only addresses decide."""
-    apart: tuple[tuple[int, int], ...]
-    """Classes that must not share a pool."""
-
-    def least_tops(self, pools: Pools) -> tuple[int, ...]:
-        """The height that the rows demand of each pool for this choice."""
-        loads = [0] * len(self.rooms)
-        for row in self.rows:
-            total = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
-            loads[row.pool] = max(loads[row.pool], total)
-        return tuple(room.top_of(load) for room, load in zip(self.rooms, loads, strict=True))
-
-    def value(self, index: int, pools: Pools, tops: tuple[int, ...]) -> int:
-        """The term's value for this choice and these peaks."""
-        term = self.terms[index]
-        if term.is_largest:
-            return max(tops, default=0)
-        chosen = zip(self.homes, term.of_homes, pools, strict=True)
-        return sum(costs[homes.index(pool)] for homes, costs, pool in chosen) + term.of_tops(tops)
-
-    def highest(self, pool: int) -> int:
-        """How many units can be live in the pool at most, or lie below what has its only place there."""
-        room = self.rooms[pool]
-        mine = (row for row in self.rows if row.pool == pool)
-        most = max((row.always - room.spare + sum(units for _, units in row.members) for row in mine), default=0)
-        most = max(most, room.below(room.lowest))
-        return max(most if room.capacity is None else min(most, room.below(room.capacity)), 0)
-
-    def between(self, heights: Heights) -> Program:
-        """The program with pools of these heights. Ranges must not be reserved."""
-        rooms = (
-            room._replace(capacity=high, lowest=max(low, room.lowest))
-            for room, (low, high) in zip(self.rooms, heights, strict=True)
-        )
-        return replace(self, rooms=tuple(rooms))
-
-    @property
-    def entries(self) -> int:
-        """The number of entries in its rows."""
-        return sum(len(row.members) for row in self.rows)
 
 
 def program_of(instance: Instance) -> Program:
@@ -270,13 +167,3 @@ def pools_of_classes(number: Ints, placement: Placement) -> Pools:
     pools = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
     pools[number] = placement.pool
     return tuple(pools.tolist())
-
-
-def classes_in_time(program: Program) -> list[int]:
-    """The classes that have a choice, in the order in which they are first live."""
-    first: dict[int, int] = {}
-    for number, row in enumerate(program.rows):
-        for group, _ in row.members:
-            first.setdefault(group, number)
-    free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]
-    return sorted(free, key=lambda group: (first.get(group, len(program.rows)), group))
