@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .errors import StopReason
-from .instance import Placement, Term
+
+if TYPE_CHECKING:
+    from .instance import Placement, Term
 
 Value: TypeAlias = tuple[int, ...]
 """One integer per term of the objective, compared lexicographically. A bound may be shorter: it then does not bound the later terms."""

@@ -6,12 +6,14 @@ import time
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from .errors import StopReason
-from .instance import Instance, Ints, Placement
 from .libraries import Runnable
 from .outcome import Outcome, Value
+
+if TYPE_CHECKING:
+    from .instance import Instance, Ints, Placement
 
 
 class Goal(StrEnum):

@@ -18,18 +18,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from solvers.model.errors import SolverFailed, StopReason, Unavailable, Unsupported, is_for_want_of_memory
-from solvers.model.instance import Instance, Placement
-from solvers.model.outcome import Value
-from solvers.model.solver import Control, Solver, Task
 
 from .frames import Unpacker, pack
 from .messages import Crashed, Ended, Found, Message, Proven, Refused, Said, encode
 from .parent_death import memory_cap
 
+if TYPE_CHECKING:
+    from solvers.model.instance import Instance, Placement
+    from solvers.model.outcome import Value
+    from solvers.model.solver import Control, Solver, Task
+
 CHUNK = 1 << 16
+FOR_JOB, FOR_SERVICE = b"J", b"S"
+"""How an order to the fork server begins; a byte with the length of a module's name and that name follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,13 @@ def pack_job(job: Job | Service) -> bytes:
     here = Surroundings.of_this_process()
     first = json.dumps([here.path, here.folder, here.environment]).encode()
     return pack(first) + pack(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def order_of(job: Job | Service) -> bytes:
+    """The order to the fork server, which imports what the child will need: for a service its module, if it is one of this program."""
+    module = job.answerer.partition(":")[0] if isinstance(job, Service) else ""
+    name = module.encode() if module.startswith("solvers.") else b""
+    return (FOR_SERVICE if isinstance(job, Service) else FOR_JOB) + bytes([len(name)]) + name
 
 
 class Reporter:

@@ -19,9 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import FrameType
 
-from solvers.kernels.selection import Wanted, select
-
-from .child import run_job
+from .child import FOR_JOB, run_job
 from .frames import HEADER
 from .parent_death import die_with, kill_group
 
@@ -40,8 +38,10 @@ class Child:
 class ForkServer:
     """Forks a child per request, and kills its whole group when the requester closes the connection or the child ends."""
 
-    def __init__(self, orders: socket.socket) -> None:
+    def __init__(self, orders: socket.socket, family: str | None) -> None:
         self._orders = orders
+        self._family = family
+        self._prepared = set[str | None]()
         self._parent = os.getppid()
         self._children: dict[int, Child] = {}
         self._lifeline = os.pipe()
@@ -84,12 +84,26 @@ class ForkServer:
             return False
         if not data or len(fds) < 2:
             return False
+        module = self._orders.recv(self._orders.recv(1)[0], socket.MSG_WAITALL).decode()
+        self._prepare(None if data == FOR_JOB else module)
         channel, line = socket.socket(fileno=fds[0]), socket.socket(fileno=fds[1])
         self._fork(channel, line, fds[2] if len(fds) > 2 else None)
         channel.close()
         for output in fds[2:]:
             os.close(output)
         return True
+
+    def _prepare(self, module: str | None) -> None:
+        """Imports what children for this service, or for jobs (None), need, before the first of them."""
+        if module in self._prepared:
+            return
+        self._prepared.add(module)
+        if module is None:
+            _import_for_jobs(self._family)
+        elif module:
+            with contextlib.suppress(Exception):
+                import_module(module)
+        gc.freeze()  # keeps the collector from touching, and so copying, the pages that children share
 
     def _fork(self, channel: socket.socket, line: socket.socket, output: int | None) -> None:
         try:
@@ -145,9 +159,8 @@ def main() -> None:
     orders = socket.socket(fileno=0)
     path, module = _read_boot(orders)
     sys.path[:] = path
-    _preload(module)
-    gc.freeze()  # keeps the collector from touching, and so copying, the pages that children share
-    fork_server = ForkServer(orders)
+    _call(module, "preload")
+    fork_server = ForkServer(orders, module)
     try:
         fork_server.serve()
     finally:
@@ -164,18 +177,24 @@ def _read_boot(orders: socket.socket) -> tuple[list[str], str | None]:
     return path, module
 
 
-def _preload(module: str | None) -> None:
-    """Imports what all children of this fork server need. If an import fails, the solver reports it later.
+def _import_for_jobs(family: str | None) -> None:
+    """Imports what solvers need. Which kernels run is left to the child, whose environment says so.
 
-    Which kernels run is left to the child, whose environment says so. `numpy.ma` is what numpy imports when `unique` is first called.
+    `numpy.ma` is what numpy imports when `unique` is first called.
     """
     with contextlib.suppress(Exception):
+        from solvers.kernels.selection import Wanted, select
+
         select(Wanted.AUTO)
         import_module("numpy.ma")
-    if module is None:
-        return
-    with contextlib.suppress(Exception):
-        getattr(import_module(module), "preload", _nothing)()
+    _call(family, "preload_solvers")
+
+
+def _call(family: str | None, name: str) -> None:
+    """Calls the family's function of that name, if there is one. If an import fails, the solver reports it later."""
+    if family is not None:
+        with contextlib.suppress(Exception):
+            getattr(import_module(family), name, _nothing)()
 
 
 def _set_group(pid: int) -> None:

@@ -40,13 +40,13 @@ class Launcher:
         self._lines: set[socket.socket] = set()
         self._inherited: list[object] = []
 
-    def start(self, family: str | None, ends: list[int]) -> None:
-        """Starts a child of the family's fork server with these file descriptors."""
+    def start(self, family: str | None, order: bytes, ends: list[int]) -> None:
+        """Orders a child of the family's fork server with these file descriptors."""
         with self._lock:
             for _ in range(2):
                 orders = self._orders(family)
                 try:
-                    socket.send_fds(orders, [b"F"], ends)
+                    socket.send_fds(orders, [order], ends)
                     return
                 except OSError:  # the fork server was killed; a new one replaces it
                     self._end(family)

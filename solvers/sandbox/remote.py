@@ -10,7 +10,7 @@ import socket
 import time
 from dataclasses import dataclass
 
-from .child import Job, Service, pack_job
+from .child import Job, Service, order_of, pack_job
 from .frames import Unpacker, pack
 from .launcher import Launcher
 from .messages import Message
@@ -72,7 +72,7 @@ class Remote:
         self._channel, self._line, *outputs = self._open
         self._outputs = outputs
         try:
-            launcher.start(family, [end.fileno() for end in ends])
+            launcher.start(family, order_of(job), [end.fileno() for end in ends])
         except BaseException:
             self.close()
             raise

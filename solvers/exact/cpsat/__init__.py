@@ -1,6 +1,7 @@
 """CP-SAT, the constraint solver of OR-Tools: places blocks, chooses pools, and refutes heights.
 
-Importing this package imports no heavy library. Solving does, so it runs in a child process (see solvers.sandbox).
+Importing this package imports no heavy library, nor numpy, which questions about choices do without. Solving does, so it runs in a child process (see
+solvers.sandbox).
 """
 
 from __future__ import annotations
@@ -9,17 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from solvers.exact import EXPORT
 from solvers.model.errors import StopReason, Unsupported
-from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement
 from solvers.model.libraries import ORTOOLS, Library
-from solvers.model.needs import is_joint
 from solvers.model.outcome import Outcome
 from solvers.model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
 
 if TYPE_CHECKING:
+    from solvers.model.instance import Instance
+
     from .descent import Descent
     from .engine import Budget
     from .single_peak import SinglePeak
@@ -40,6 +39,8 @@ class CpSat(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""
+        from solvers.model.instance import ADDRESS_LIMIT
+
         from .engine import RATE_OF_SEVERAL_TERMS, Budget, Relaxations
         from .lexicographic import Lexicographic
 
@@ -90,6 +91,10 @@ class CpSatOrder(CpSat):
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
+        import numpy as np
+
+        from solvers.model.needs import is_joint
+
         single = super()._single_peak(instance)
         if single is None and (is_joint(instance) or np.count_nonzero(instance.allowed.any(axis=0)) > 1):
             raise Unsupported(self.name, "it takes one pool and its peak alone")
@@ -107,10 +112,15 @@ class CpSatOrder(CpSat):
 
 
 def preload() -> None:
-    """Imports what every solve needs. Called once in the process from which the sandbox forks."""
-    from . import descent, engine, lexicographic  # noqa: F401
+    """Imports the library. Called once in the process from which the sandbox forks."""
+    from . import engine
 
     engine.preload()
+
+
+def preload_solvers() -> None:
+    """Imports what every solve needs. Called there before the first child that solves."""
+    from . import descent, lexicographic  # noqa: F401
 
 
 def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> str:
@@ -137,6 +147,10 @@ def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> s
 
 
 def _nothing_to_place(instance: Instance) -> Outcome:
+    import numpy as np
+
+    from solvers.model.instance import Placement
+
     empty = np.zeros(0, dtype=np.int64)
     nothing = (0,) * len(instance.terms)
     return Outcome(StopReason.PROVED, Placement(empty, empty.copy()), nothing, nothing)

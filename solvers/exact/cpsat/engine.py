@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from solvers.model.errors import StopReason, Unavailable, Unsupported
-from solvers.model.solver import Control
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
+
+    from solvers.model.solver import Control
 
 NAME = "cpsat"
 WORK_PER_DETERMINISTIC_SECOND = 15_000_000
@@ -101,6 +102,19 @@ class Reply:
     work: int
     stopped: StopReason | None
     """Why it ended early: a limit on work, or a reason that depends on the clock; None if it was done."""
+    values: Sequence[int] = ()
+    """The values of the variables in the best solution, if there is one."""
+
+
+class Written(Protocol):
+    """A model as CP-SAT reads it, however it was made."""
+
+    proto: Any
+
+    def validate(self) -> str:
+        """What is wrong with it; empty: nothing."""
+
+    def has_objective(self) -> bool: ...
 
 
 ReadValue = Callable[[Any], int]
@@ -113,26 +127,28 @@ def load() -> Any:
         from ortools.sat.python import cp_model
     except ImportError as error:
         raise Unavailable(NAME, "OR-Tools is not installed: pip install ortools") from error
+    if "numpy" in sys.modules:  # it may have been imported since `preload`
+        vars(cp_model)["np"] = sys.modules["numpy"]
     return cp_model
 
 
 def preload() -> None:
-    """Imports the library without pandas, for a process in which only this module uses it.
+    """Imports the library without numpy and pandas, for a process in which only this module uses it.
 
-    Importing pandas takes four fifths of the time, and OR-Tools uses it only for models in columns, of which there are none here.
+    They take most of the time. OR-Tools asks numpy only whether what it is given is of its types, and pandas is for models in columns, of which there
+    are none here.
     """
-    if "pandas" in sys.modules:
-        load()
-        return
-    sys.modules["pandas"] = _NoPandas("pandas")
+    absent = [name for name in ("numpy", "pandas") if name not in sys.modules]
+    sys.modules.update({name: _Absent(name) for name in absent})
     try:
         load()
     finally:
-        del sys.modules["pandas"]
+        for name in absent:
+            del sys.modules[name]
 
 
-class _NoPandas(ModuleType):
-    """Stands for pandas where only its types are named."""
+class _Absent(ModuleType):
+    """Stands for a module where only its types are named."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -159,10 +175,10 @@ def weighted_sum(variables: Sequence[Any], weights: Sequence[int]) -> Any:
 
 
 def solve(
-    model: CpModel,
+    model: CpModel | Written,
     budget: Budget,
     control: Control,
-    on_solution: Callable[[ReadValue], None],
+    on_solution: Callable[[ReadValue], None] | None = None,
     on_bound: Callable[[int], None] | None = None,
     enough: int | None = None,
 ) -> Reply:
@@ -178,6 +194,7 @@ def solve(
 
     class Hand(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
         def on_solution_callback(self) -> None:
+            assert on_solution is not None
             on_solution(self.value)
 
     def hear(value: float) -> None:
@@ -188,7 +205,7 @@ def solve(
 
     if on_bound is not None or enough is not None:
         solver.best_bound_callback = hear
-    status, reason = _search(solver, model, Hand, control)
+    status, reason = _search(solver, model, Hand if on_solution is not None else None, control)
     answer = _answer(status)
     if answer is None:
         raise Unsupported(NAME, "too large for this solver")
@@ -198,11 +215,12 @@ def solve(
         bound=whole(solver.best_objective_bound) if model.has_objective() and answer is not Answer.INFEASIBLE else None,
         work=round(solver.response_proto.deterministic_time * budget.rate),
         stopped=None if is_done else reason or _limit_reached(budget),
+        values=list(solver.response_proto.solution),
     )
 
 
 def _search(
-    solver: Any, model: CpModel, new_callback: Callable[[], Any], control: Control
+    solver: Any, model: CpModel | Written, new_callback: Callable[[], Any] | None, control: Control
 ) -> tuple[Any, StopReason | None]:
     """Searches until done or stopped: (CP-SAT's status, why the caller stopped it or None)."""
     ended = threading.Event()
@@ -219,11 +237,11 @@ def _search(
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        status = solver.solve(model, new_callback())
+        status = solver.solve(model, new_callback and new_callback())
     except IndexError:
         # OR-Tools 9.15 fails on some small models while it looks for symmetries; without that it solves them.
         solver.parameters.symmetry_level = 0
-        status = solver.solve(model, new_callback())
+        status = solver.solve(model, new_callback and new_callback())
     finally:
         ended.set()
         watcher.join()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from solvers.model.errors import Unavailable
 
 from .engine import NAME
@@ -102,6 +100,7 @@ class LinearProgram:
         return status
 
     def _nearly(self, work: int) -> Solved | None:
+        import numpy as np
         from ortools.linear_solver import linear_solver_pb2
         from ortools.pdlp import solve_log_pb2, solvers_pb2
         from ortools.pdlp.python import pdlp

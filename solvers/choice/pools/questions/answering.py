@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....exact.cpsat import engine
+from ....exact.cpsat.sums import Sums
 from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.relaxation import OF_BOX, Relaxation
-from ..program.program import Costs, Pools, Program
+from ..program.program import Costs, Pools, Program, Row
 from .question import (
     Answer,
     Question,
@@ -89,62 +90,58 @@ class _Model:
 
     def __init__(self, program: Program, question: Question, covers: Sequence[Crowd]) -> None:
         self._program, self._question, self._covers = program, question, covers
-        self._cp = model = engine.new_model()
-        one = model.new_constant(1)
-        self._inside: list[dict[int, Any]] = [
-            {p: one if len(homes) == 1 else model.new_bool_var("") for p in homes} for homes in program.homes
+        self._model = model = Sums()
+        one = model.variable(1, 1)
+        self._inside: list[dict[int, int]] = [
+            {p: one if len(homes) == 1 else model.variable(0, 1) for p in homes} for homes in program.homes
         ]
         for inside in self._inside:
             if len(inside) > 1:
-                model.add_exactly_one(inside.values())
+                model.exactly_one(inside.values())
         self._add_rooms()
         for a, b in program.apart:
             for p in self._inside[a].keys() & self._inside[b].keys():
-                model.add(self._inside[a][p] + self._inside[b][p] <= 1)
+                model.limit([(self._inside[a][p], 1), (self._inside[b][p], 1)], high=1)
         for pool, classes in question.clashes:
             if all(pool in self._inside[group] for group in classes):
-                model.add(sum(self._inside[group][pool] for group in classes) <= len(classes) - 1)
+                model.limit([(self._inside[group][pool], 1) for group in classes], high=len(classes) - 1)
         for term, most in zip(program.terms, question.held, strict=False):
-            model.add(self._of(term) <= most)
-        self._goal = self._of(program.terms[question.term])
+            costs, fixed = self._of(term)
+            model.limit(costs, high=most - fixed)
+        self._goal, self._fixed = self._of(program.terms[question.term])
         if question.least is not None:
-            model.add(self._goal >= question.least)
+            model.limit(self._goal, low=question.least - self._fixed)
         if question.most is not None:
-            model.add(self._goal <= question.most)
-        model.minimize(self._goal)
+            model.limit(self._goal, high=question.most - self._fixed)
+        model.minimise(self._goal, self._fixed)
         if question.near is not None:
             for inside, pool in zip(self._inside, question.near, strict=True):
-                for p, literal in inside.items():
-                    if len(inside) > 1:
-                        model.add_hint(literal, p == pool)
+                if len(inside) > 1:
+                    model.hint((literal, int(p == pool)) for p, literal in inside.items())
 
     def solve(self, budget: engine.Budget, control: Control) -> Answer:
         """The answer within the budget."""
-        best: list[tuple[Pools, int]] = []
-
-        def on_solution(value: engine.ReadValue) -> None:
-            pools = tuple(next(p for p, literal in each.items() if value(literal)) for each in self._inside)
-            best[:] = [(pools, value(self._goal))]
-
-        reply = engine.solve(self._cp, budget, control, on_solution, enough=self._question.enough)
+        reply = engine.solve(self._model, budget, control, enough=self._question.enough)
         if reply.answer is engine.Answer.INFEASIBLE:
             return Answer(None, None, None, None, reply.work)
-        pools, value = best[0] if best else (None, None)
+        pools: Pools | None = None
+        value: int | None = None
+        if reply.values:
+            values = reply.values
+            pools = tuple(next(p for p, literal in each.items() if values[literal]) for each in self._inside)
+            value = self._fixed + sum(weight * values[variable] for variable, weight in self._goal)
         if reply.answer is engine.Answer.OPTIMAL:
             return Answer(pools, value, value, None, reply.work)
         return Answer(pools, value, reply.bound, reply.stopped, reply.work)
 
     def _add_rooms(self) -> None:
         """Add how full each pool may be and, where a term counts it, how high it is."""
-        program, question, model = self._program, self._question, self._cp
+        program, question, model = self._program, self._question, self._model
         counted = program.terms[: question.term + 1]
-        loads: dict[int, list[tuple[int, Any, int]]] = {}
+        loads: dict[int, list[Row]] = {}
         for row in program.rows:
-            literals = [self._inside[group][row.pool] for group, _ in row.members]
-            total = engine.weighted_sum(literals, [units for _, units in row.members])
-            most = row.always + sum(units for _, units in row.members)
-            loads.setdefault(row.pool, []).append((row.always, total, most))
-        self._peaks: dict[int, Any] = {}
+            loads.setdefault(row.pool, []).append(row)
+        self._peaks: dict[int, int] = {}
         self._highest: list[int] = []
         for p, room in enumerate(program.rooms):
             rows = loads.get(p, [])
@@ -154,10 +151,14 @@ class _Model:
                 self._peaks[p] = self._peak(p, top, full, rows)
             elif top is not None:
                 units = (room.below(top) + room.spare) * THOUSAND // full
-                for always, total, most in rows:
-                    if most > units:
-                        model.add(total <= units - always)
+                for row in rows:
+                    if row.always + sum(each for _, each in row.members) > units:
+                        model.limit(self._load(row), high=units - row.always)
                 self._add_covers(p, units - room.spare)
+
+    def _load(self, row: Row) -> list[tuple[int, int]]:
+        """What the row's classes take there, as a sum."""
+        return [(self._inside[group][row.pool], units) for group, units in row.members]
 
     def _add_covers(self, p: int, highest: int) -> None:
         """Add how many votes there are room for below this height."""
@@ -166,45 +167,47 @@ class _Model:
                 allowed = bisect_right(crowd.steps(self._program), highest)
                 if allowed < sum(crowd.votes):
                     literals = [self._inside[group][p] for group in crowd.classes]
-                    self._cp.add(engine.weighted_sum(literals, crowd.votes) <= allowed)
+                    self._model.limit(zip(literals, crowd.votes, strict=True), high=allowed)
 
-    def _peak(self, p: int, top: int | None, full: int, rows: list[tuple[int, Any, int]]) -> Any:
+    def _peak(self, p: int, top: int | None, full: int, rows: list[Row]) -> int:
         """The pool's peak: no lower than any row demands, and not inside a reserved range."""
-        room, model = self._program.rooms[p], self._cp
-        most = max((most for _, _, most in rows), default=0)
+        room, model = self._program.rooms[p], self._model
+        most = max((row.always + sum(units for _, units in row.members) for row in rows), default=0)
         highest = max(most * full // THOUSAND + 1 + sum(end - begin for begin, end in room.reserved), room.lowest)
         highest = highest if top is None else min(highest, top)
         self._highest.append(highest)
-        peak = model.new_int_var(min(room.lowest, highest), highest, "")
-        units: Any = peak
+        peak = model.variable(min(room.lowest, highest), highest)
+        units = [(peak, 1)]
         for begin, end in room.reserved:  # what ends above the range leaves it free
             if begin < room.lowest < end:
                 continue
-            above = model.new_bool_var("")
-            model.add(peak <= begin).only_enforce_if(above.negated())
-            model.add(peak >= end).only_enforce_if(above)
-            units = units - (end - begin) * above
-        for always, total, _ in rows:
-            model.add(full * total <= THOUSAND * (units + room.spare) - full * always)
+            above = model.variable(0, 1)
+            model.limit_if(-1 - above, [(peak, 1)], high=begin)
+            model.limit_if(above, [(peak, 1)], low=end)
+            units.append((above, begin - end))
+        room_for = [(variable, -THOUSAND * weight) for variable, weight in units]
+        for row in rows:
+            load = [(variable, full * weight) for variable, weight in self._load(row)]
+            model.limit([*load, *room_for], high=THOUSAND * room.spare - full * row.always)
         if self._question.heights:
             least, most = self._question.heights[p]
-            model.add_linear_constraint(units, least, most)
+            model.limit(units, least, most)
         self._add_covers(p, room.below(highest) * THOUSAND // full)
         return peak
 
-    def _of(self, term: Costs) -> Any:
-        """The term, as an expression."""
+    def _of(self, term: Costs) -> tuple[list[tuple[int, int]], int]:
+        """The term, as a sum and what is always added to it."""
+        if term.is_largest:
+            level = self._model.variable(0, max(self._highest, default=0))
+            for peak in self._peaks.values():
+                self._model.limit([(level, 1), (peak, -1)], low=0)
+            return [(level, 1)], 0
         literals = [literal for inside in self._inside for literal in inside.values()]
         costs = [cost for of_homes in term.of_homes for cost in of_homes]
-        if term.is_largest:
-            level = self._cp.new_int_var(0, max(self._highest, default=0), "")
-            for peak in self._peaks.values():
-                self._cp.add(level >= peak)
-            return level
-        prices = [term.of_peaks[p] for p in self._peaks]
+        prices = [(peak, term.of_peaks[p]) for p, peak in self._peaks.items()]
         tops = self._question.tops if self._question.are_peaks else ()
         fixed = sum(price * top for price, top in zip(term.of_peaks, tops, strict=False) if top is not None)
-        return engine.weighted_sum([*literals, *self._peaks.values()], [*costs, *prices]) + fixed
+        return [*zip(literals, costs, strict=True), *prices], fixed
 
 
 def _least_of(*numbers: int | None) -> int | None:

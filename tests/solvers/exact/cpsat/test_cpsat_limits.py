@@ -79,24 +79,24 @@ def test_importing_the_solver_does_not_import_the_library() -> None:
     assert output.split() == ["None", "False"]
 
 
-def test_the_process_that_forks_solvers_imports_the_library_without_pandas() -> None:
+def test_the_process_that_forks_solvers_imports_the_library_without_pandas_and_numpy() -> None:
     code = """if True:
         import sys
         from solvers.model.solver import Silent
         from solvers.exact.cpsat import engine, preload
         preload()
+        print("pandas" in sys.modules, "numpy" in sys.modules)
         model = engine.new_model()
         x = model.new_int_var(0, 9, "")
         model.add(engine.weighted_sum([x], [2]) >= 7)
         model.minimize(x)
         seen = []
         engine.solve(model, engine.Budget(1000, None), Silent(), lambda value: seen.append(value(x)))
-        print("pandas" in sys.modules, seen[-1])
-        import pandas
-        print(pandas.Series([5]).sum())
+        import numpy, pandas
+        print(seen[-1], pandas.Series([5]).sum(), engine.load().np is numpy)
     """
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.split() == ["False", "4", "5"]
+    assert output.split() == ["False", "False", "4", "5", "True"]
 
 
 @pytest.mark.parametrize("solver", ["cpsat", PEAK])

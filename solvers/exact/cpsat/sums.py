@@ -1,0 +1,76 @@
+"""A model whose constraints are sums of variables, which are known by their numbers: OR-Tools' expressions would need numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .engine import load
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+
+
+class Sums:
+    """Written down as CP-SAT reads it."""
+
+    def __init__(self) -> None:
+        self._helper = load().cmh
+        self.proto = self._helper.CpModelProto()
+        self._count = 0
+
+    def variable(self, low: int, high: int) -> int:
+        """A variable with a value in this range."""
+        self.proto.variables.add().domain.extend((low, high))
+        self._count += 1
+        return self._count - 1
+
+    def exactly_one(self, literals: Iterable[int]) -> None:
+        """One of these is true."""
+        self.proto.constraints.add().exactly_one.literals.extend(list(literals))
+
+    def limit(self, entries: Iterable[tuple[int, int]], low: int = LEAST, high: int = MOST) -> None:
+        """The sum of these variables, each times its weight, is in this range."""
+        self._limit(self.proto.constraints.add(), entries, low, high)
+
+    def limit_if(self, literal: int, entries: Iterable[tuple[int, int]], low: int = LEAST, high: int = MOST) -> None:
+        """The same where the literal is true; -1 - n is the opposite of variable n."""
+        constraint = self.proto.constraints.add()
+        constraint.enforcement_literal.append(literal)
+        self._limit(constraint, entries, low, high)
+
+    def minimise(self, entries: Iterable[tuple[int, int]], constant: int) -> None:
+        """The objective: the least of this sum and the constant."""
+        objective, (variables, weights) = self.proto.objective, _added_up(entries)
+        objective.vars.extend(variables)
+        objective.coeffs.extend(weights)
+        objective.offset = constant
+        objective.scaling_factor = 1
+
+    def hint(self, values: Iterable[tuple[int, int]]) -> None:
+        """Search begins with these values of variables."""
+        for variable, value in values:
+            self.proto.solution_hint.vars.append(variable)
+            self.proto.solution_hint.values.append(value)
+
+    def validate(self) -> str:
+        """What is wrong with the model; empty: nothing."""
+        found: str = self._helper.CpSatHelper.validate_model(self.proto)
+        return found
+
+    def has_objective(self) -> bool:
+        return bool(self.proto.has_objective())
+
+    @staticmethod
+    def _limit(constraint: object, entries: Iterable[tuple[int, int]], low: int, high: int) -> None:
+        linear, (variables, weights) = constraint.linear, _added_up(entries)  # type: ignore[attr-defined]
+        linear.vars.extend(variables)
+        linear.coeffs.extend(weights)
+        linear.domain.extend((low, high))
+
+
+def _added_up(entries: Iterable[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:
+    """Variables and weights, each variable once, in order, and none with weight 0."""
+    total: dict[int, int] = {}
+    for variable, weight in entries:
+        total[variable] = total.get(variable, 0) + weight
+    some = sorted((variable, weight) for variable, weight in total.items() if weight)
+    return [variable for variable, _ in some], [weight for _, weight in some]
