@@ -6,7 +6,9 @@ import os
 import platform
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 from solvers.model.registry import libraries_of
 
@@ -16,6 +18,14 @@ MEMPLAN = "0.1.0"
 
 @cache
 def _installed(distribution: str) -> str | None:
+    """The installed version, read from the folder that says so where there is one: `importlib.metadata` takes 18 ms to import."""
+    name = distribution.replace("-", "_")
+    with suppress(OSError):
+        for folder in filter(Path.is_dir, map(Path, sys.path)):
+            for found in folder.glob(f"{name}-*.dist-info/METADATA"):
+                for line in found.read_text(encoding="utf-8", errors="replace").splitlines():
+                    if line.startswith("Version: "):
+                        return line.removeprefix("Version: ").strip()
     from importlib.metadata import PackageNotFoundError, version
 
     try:
