@@ -11,7 +11,7 @@ from planner.generate import Request, generate
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.cutting import Floors, Pieces
 from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
-from solvers.choice.pools.program import Program
+from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.questions.asking import Asking
 from solvers.model.outcome import Proof
 
