@@ -123,7 +123,8 @@ BESIDE_FULLEST = Share(1, 3)
 # At the end.
 
 PROOF, PROOF_PER_ENTRY = Share(1, 8), 100
-"""For prices of a term that only a search's word proves; but no more than all before has taken, or than so much for each number in the program."""
+"""For prices of a term that only a search's word proves; but no more than all before has taken, or than so much for each number in the program. What the share
+is when the term begins, it gets at least."""
 
 # Programs that are cut in time.
 

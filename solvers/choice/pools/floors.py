@@ -11,7 +11,7 @@ from dataclasses import replace
 from . import budget
 from .peaks import Choice
 from .program.program import Program
-from .questions.asking import Asking
+from .questions.asking import Asking, Wish
 from .questions.question import Question
 
 FIRST_STEP = 64
@@ -42,9 +42,11 @@ class FloorSearch:
         prices = self._program.terms[self._index].of_peaks
         counted = sorted((p for p, price in enumerate(prices) if price), key=lambda p: -self._tops[p] * prices[p])
         steps = dict[int, tuple[int, int]]()
-        for pool in counted:
-            before, step = self._asking.work, self._best // FIRST_STEP
-            if not self._raise(pool, step // prices[pool], self._work // budget.PART_OF_FLOORS):
+        step, work = self._best // FIRST_STEP, self._work // budget.PART_OF_FLOORS
+        first = [self._wish(pool, step // prices[pool], work) for pool in counted]
+        for pool, wish, further in zip(counted, first, [*first[1:], None], strict=True):
+            before = self._asking.work
+            if not self._raise(pool, wish, further):
                 return self._bound()
             steps[pool] = step, self._next(before)
         while steps:
@@ -54,7 +56,7 @@ class FloorSearch:
             work = (self._end - before) // (len(steps) + 1)
             if part == LONG:
                 work = min(work, budget.LONG_FLOOR_PER_ENTRY * self._program.entries)
-            if not self._raise(pool, step // prices[pool], work):
+            if not self._raise(pool, self._wish(pool, step // prices[pool], work)):
                 if part != LAST:
                     steps[pool] = last, SHORT if part == LONG else LAST
             elif part != LAST and step * FINEST > self._best:
@@ -69,16 +71,22 @@ class FloorSearch:
         prices = self._program.terms[self._index].of_peaks
         return min(sum(price * floor for price, floor in zip(prices, self._floors, strict=True)), self._best)
 
-    def _raise(self, pool: int, step: int, work: int) -> bool:
-        """Raise the pool's floor to so much below its top; false if that was not proven."""
+    def _wish(self, pool: int, step: int, work: int) -> Wish | None:
+        """May the pool be lower than its top by more than this step? None: that is proven not to be."""
         top = self._tops[pool] - step - 1
         if top < self._floors[pool]:
-            return True
-        if work <= 0 or self._asking.stop is not None:
-            return False
+            return None
         tops = tuple(top if other == pool else None for other in range(len(self._tops)))
-        question = replace(self._question, tops=tops, enough=self._most + 1)
-        answer = self._asking.ask(self._program, question, work)
+        return Wish(self._program, replace(self._question, tops=tops, enough=self._most + 1), work)
+
+    def _raise(self, pool: int, wish: Wish | None, further: Wish | None = None) -> bool:
+        """Raise the pool's floor to what was asked about; false if that was not proven. A `further` question may be answered ahead."""
+        if wish is None:
+            return True
+        top = wish.question.tops[pool]
+        if not wish.work or top is None or self._asking.stop is not None:
+            return False
+        answer = self._asking.ask(*wish, lambda: further)
         if answer.pools is not None and answer.value is not None and answer.value <= self._most:
             lower = self._program.least_tops(answer.pools)
             value = self._program.value(self._index, answer.pools, lower)

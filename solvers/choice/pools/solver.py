@@ -90,6 +90,7 @@ class _Whole(Standing):
         """Lower one term, with the earlier ones no worse than they are."""
         if index and self.value is None:
             return
+        self._foresee_prices(index)
         self._pack_as_chosen(index)
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_finished(index):
@@ -184,7 +185,8 @@ class _Whole(Standing):
             if self.is_known or self._is_over():
                 return found
             self.asked[index] = 0  # it says nothing of how hard the question is with covers
-            self.relaxed[index] = self._relax(index, None, budget.COVERS)
+            most = self._some(budget.COVERS)
+            self.relaxed[index] = self._relax_within(index, None, min(self.foreseen.get(index, most), most))
         share = budget.QUESTION
         if question.near is None:
             share = budget.WITHOUT_START

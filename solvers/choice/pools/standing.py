@@ -52,6 +52,8 @@ class Standing:
         """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""
         self.proven = dict[int, tuple[Value, int]]()
         """What the program proves of each term: the earlier ones' values then, and the bound where they are no higher."""
+        self.foreseen = dict[int, int]()
+        """The work that the linear program of a term gets at least if it is needed for a proof."""
         self.asked = dict[int, int]()
         """The work of questions about the program as a whole, by term."""
         self.is_known = False
@@ -153,11 +155,13 @@ class Standing:
             return []
         return [Choice(answer.value, self.program.least_tops(answer.pools), answer.pools)]
 
-    def _relax(self, index: int, rounds: int | None, share: Share, most: int | None = None) -> Relaxed | None:
-        """The linear program, within its share of the work and no more than `most`, and what its prices prove of the term, if the earlier ones are at their least."""
+    def _relax(self, index: int, rounds: int | None, share: Share) -> Relaxed | None:
+        """The linear program, within its share of the work, and what its prices prove of the term, if the earlier ones are at their least."""
+        return self._relax_within(index, rounds, self._some(share))
+
+    def _relax_within(self, index: int, rounds: int | None, work: int) -> Relaxed | None:
         held = () if self.value is None else self.value[:index]
-        work = self._some(share)
-        found = self.asking.relax(self.program, held, work if most is None else min(work, most), rounds)
+        found = self.asking.relax(self.program, held, work, rounds)
         if found is None:
             return found
         if self._takes_prices(index):
@@ -171,14 +175,25 @@ class Standing:
 
     def _price_proofs(self) -> None:
         """Look for prices where only a solver's word says that a term is at its least: anybody can add them up again."""
-        work = max(self.work, budget.PROOF_PER_ENTRY * self.program.entries)
+        most = max(self.work, budget.PROOF_PER_ENTRY * self.program.entries)
         for index, term in enumerate(self.program.terms):
             if term.is_largest or self.value is None or not self._is_settled(index) or self._is_over():
                 return
             known = self.priced.get(index)
             is_open = known is None or known.value < self.value[index]
             if self.value[index] and is_open and self._takes_prices(index):
-                self._relax(index, None, budget.PROOF, most=work)
+                foreseen = min(self.foreseen.get(index, 0), self._some(budget.WHOLE))
+                self._relax_within(index, None, max(min(self._some(budget.PROOF), most), foreseen))
+
+    def _foresee_prices(self, index: int) -> None:
+        """Another worker may solve the linear program that is needed for covers, or in the end for a proof."""
+        is_settled = not index or self._is_settled(index - 1)
+        if is_settled and not self.program.terms[index].is_largest and self._takes_prices(index):
+            work = min(self._some(budget.PROOF), budget.PROOF_PER_ENTRY * self.program.entries)
+            self.foreseen[index] = work
+            held = () if self.value is None else self.value[:index]
+            if work > budget.RELAXATION_PER_ENTRY * self.program.entries:
+                self.asking.foresee_relaxed(self.program, held, work)
 
     def _can_look_at_boxes(self, relaxed: Relaxed | None, least: int) -> bool:
         """Is there work for at least so many, and is the height of what is live the peak itself?"""

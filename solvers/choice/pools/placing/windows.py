@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from ....model.objective import peaks
 from .. import budget
 from ..program.program import Costs, Pools, Program, Row, classes_in_time
 from ..program.writing import pools_of_classes
-from ..questions.asking import Asking
+from ..questions.asking import Asking, Next, Wish
 from ..questions.question import Question
 from .packing import Packing, work_of_piece
 
@@ -27,6 +29,8 @@ STEP = 5, 8
 """The next window begins that part of one later."""
 STRETCHES = (4, 15, 40, 100, 200)
 """By how many thousandths the rows of a pool are longer, in turn, after what was chosen could not be packed into it."""
+SURE = 2
+"""What a window will ask is foreseen where it gets at least so many times what its question may take."""
 NEIGHBOURS = (0, 40, 80)
 """Where pools are too high, so many more on each side are chosen anew, in turn, as long as they stay too high."""
 
@@ -62,6 +66,8 @@ class Windows:
             for row in program.rows
         ]
         """and what each row counts."""
+        self._foreseen: tuple[int, list[int], Program, Pools] | None = None
+        """The term and the window that may come next, and the window's program as long as nobody moves."""
 
     @property
     def placement(self) -> Placement:
@@ -80,13 +86,17 @@ class Windows:
         end = self.work + work
         idle = number = 0
         while idle < 2 or number < len(WINDOWS):
-            groups = list(self._windows(number))
+            groups = far_apart(list(self._windows(number)))
             gained = False
             for done, members in enumerate(groups):
                 left = end - self.work
                 if left <= 0 or self._asking.stop is not None:
                     return
-                if self._anew(index, members, tops, max(2 * left // (len(groups) - done), 1)):
+                of_one = 2 * left // (len(groups) - done)
+                further = (
+                    groups[done + 1] if done + 1 < len(groups) and of_one >= self._most(groups[done + 1]) * SURE else []
+                )
+                if self._anew(index, members, tops, max(of_one, 1), partial(self._next, index, further, tops)):
                     gained = True
                     if not on_better():
                         return
@@ -178,23 +188,29 @@ class Windows:
             if members:
                 yield members
 
-    def _anew(self, index: int, members: list[int], tops: tuple[int | None, ...], work: int) -> bool:
+    @staticmethod
+    def _most(members: list[int]) -> int:
+        """The work of a window's question."""
+        return budget.WINDOW_A_CLASS * len(members)
+
+    def _next(self, index: int, members: list[int], tops: tuple[int | None, ...]) -> Wish | None:
+        """What this window will ask, if nobody moves before."""
+        if not members:
+            return None
+        if self._foreseen is None or self._foreseen[:2] != (index, members):
+            self._foreseen = index, members, *self._program_of(index, members)
+        *_, part, near = self._foreseen
+        return Wish(part, _first_question(index, part, near, tops), self._most(members))
+
+    def _anew(self, index: int, members: list[int], tops: tuple[int | None, ...], work: int, then: Next) -> bool:
         """Choose and pack the members of a window anew; was something gained?"""
         end = self.work + work
         part, near = self._part(index, members)
-        costs = [_cost(term, part.homes, near) for term in part.terms]
+        first = _first_question(index, part, near, tops)
         stretch = [0] * len(part.rooms)
         while self.work < end:
-            question = Question(
-                index,
-                held=tuple(costs[:index]),
-                most=costs[index] - 1,
-                stretch=tuple(stretch),
-                tops=tops,
-                are_peaks=True,
-                near=near if not any(stretch) else None,
-            )
-            pools = self._answer(part, question, min(end - self.work, budget.WINDOW_A_CLASS * len(members)), end)
+            question = replace(first, stretch=tuple(stretch), near=near if not any(stretch) else None)
+            pools = self._answer(part, question, min(end - self.work, self._most(members)), end, then)
             if pools is None:
                 return False
             chosen = dict(zip(members, pools, strict=True))
@@ -205,13 +221,13 @@ class Windows:
                 return False
         return False
 
-    def _answer(self, part: Program, question: Question, work: int, end: int) -> Pools | None:
+    def _answer(self, part: Program, question: Question, work: int, end: int, then: Next) -> Pools | None:
         """A better choice. Where much is open it is asked again, with more work each time."""
         assert question.most is not None
         pools, most, bound = question.near, question.most + 1, 0
         is_better, times = False, 1
         while times <= budget.MOST_TIMES and (work <= end - self.work or times == 1):
-            answer = self._asking.ask(part, replace(question, most=most - 1, near=pools), work)
+            answer = self._asking.ask(part, replace(question, most=most - 1, near=pools), work, then)
             if answer.pools is not None and answer.value is not None:
                 pools, most, is_better = answer.pools, answer.value, True
             bound = max(bound, answer.bound or 0)
@@ -229,6 +245,15 @@ class Windows:
 
     def _part(self, index: int, members: list[int]) -> tuple[Program, Pools]:
         """The program of these classes, everybody else staying; and where they are now."""
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and foreseen[:2] == (index, members):
+            *_, part, near = foreseen
+        else:
+            part, near = self._program_of(index, members)
+        self._packing.work += budget.WINDOW_PER_ENTRY * part.entries
+        return part, near
+
+    def _program_of(self, index: int, members: list[int]) -> tuple[Program, Pools]:
         program = self._program
         number_of = {group: number for number, group in enumerate(members)}
         homes: list[tuple[int, ...]] = []
@@ -244,7 +269,6 @@ class Windows:
             row = program.rows[n]
             always = self._loads[n] - sum(units for at, units in mine if self._pools[members[at]] == row.pool)
             rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
-        self._packing.work += budget.WINDOW_PER_ENTRY * sum(len(row.members) for row in rows)
         terms = []
         for term in program.terms[: index + 1]:
             of_homes = []
@@ -274,7 +298,7 @@ class Windows:
                 offset[blocks] = bases
         if missed:
             return missed
-        self._offset = offset
+        self._offset, self._foreseen = offset, None
         for group, pool in chosen.items():
             old = self._pools[group]
             if old == pool:
@@ -295,6 +319,19 @@ def stretched(stretch: list[int], missed: list[int], steps: tuple[int, ...]) -> 
             return False
         stretch[p] = further[0]
     return True
+
+
+def far_apart(windows: list[list[int]]) -> list[list[int]]:
+    """The same in an order in which neighbours are far from each other in time, so that what one gains rarely matters to the next."""
+    half = (len(windows) + 1) // 2
+    return [window for pair in zip_longest(windows[:half], windows[half:]) for window in pair if window is not None]
+
+
+def _first_question(index: int, part: Program, near: Pools, tops: tuple[int | None, ...]) -> Question:
+    """Is there a better choice, the earlier terms no worse, below these peaks?"""
+    costs = [_cost(term, part.homes, near) for term in part.terms]
+    held, stretch = tuple(costs[:index]), (0,) * len(part.rooms)
+    return Question(index, held, most=costs[index] - 1, stretch=stretch, tops=tops, are_peaks=True, near=near)
 
 
 def _cost(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:

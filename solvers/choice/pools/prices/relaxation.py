@@ -71,6 +71,8 @@ class Relaxation:
         """`covers` are the lifted ones that are known, `crowds` those that are likely to bind."""
         self._program, self._fineness = program, fineness
         self.work = 0
+        self.is_cut = False
+        """Would the last solution perhaps be another with more work?"""
         counted = program.terms[: len(held) + 1]
         self._is_free = [not any(each.of_peaks[pool] for each in counted) for pool in range(len(program.rooms))]
         """Height costs nothing there, so there may as well be all of it."""
@@ -114,10 +116,11 @@ class Relaxation:
     ) -> Relaxed | None:
         """The best solution within this many rounds of crowds and this much work; None if it was not found. A cost from `enough` on needs no further round."""
         first: Solved | None = None
+        found: Solved | None = None
         best: Relaxed | None = None
         last = 0.0
         idle, begin, end = 0, self.work, self.work + work
-        number = 0
+        number, self.is_cut = 0, True
         while number != rounds and self.work < end and idle < self._fineness.idle and not stopped():
             number += 1
             before = self._lp.work
@@ -131,13 +134,16 @@ class Relaxation:
             relaxed = self._relaxed(found, (found.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
             if found.cost * self._costs >= enough:
+                self.is_cut = False
                 break
             self.work += budget.CROWDS_PER_ENTRY * self._program.entries
             is_first = not self._has_singles
             if is_first:
                 self._add_singles()  # only now: without them a first solution comes soon
             if (not is_first or all(self._is_free)) and not self._sharpen(found.columns):
+                self.is_cut = False
                 break
+        self.is_cut &= found is None or (number != rounds and idle < self._fineness.idle)
         return None if best is None else replace(best, work=self.work - begin)
 
     def _hardness(self) -> int:

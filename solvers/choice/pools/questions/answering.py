@@ -73,7 +73,7 @@ class Answering:
         assert self._relaxation is not None
         before = self._relaxation.work - making
         relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
-        return write_relaxed(relaxed, self._relaxation.work - before)
+        return write_relaxed(relaxed, self._relaxation.work - before) | {"is_cut": self._relaxation.is_cut}
 
     def _relax_box(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """The linear program with pools of given heights, which has its own levels between them."""

@@ -2,58 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple, TypeAlias
 
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
-from ....sandbox.conversation import Conversation, Reply
+from ....sandbox.conversation import Reply
 from .. import budget
 from ..prices.crowds import Crowd, Relaxed
 from ..program.program import Heights, Program
-from .question import NAME, Answer, Question, read_answer, read_relaxed, written
+from .lines import Line, LinearProgram
+from .question import Answer, Question, read_answer, read_relaxed, written
+
+MOST_LINES = 2
+"""One answers, and one works ahead."""
+
+
+class Wish(NamedTuple):
+    """A question, and the work it may take."""
+
+    program: Program
+    question: Question
+    work: int | None
+
+    @property
+    def is_too_little(self) -> bool:
+        """Would CP-SAT use more before it begins to search?"""
+        least = budget.LEAST_PER_ENTRY
+        if self.question.weighs_peaks(self.program):
+            least = budget.LEAST_PER_ENTRY_WITH_PEAKS
+        return self.work is not None and self.work < least * self.program.entries
+
+
+Next: TypeAlias = Callable[[], Wish | None]
+"""What will be asked next, if the present answer changes nothing."""
 
 
 class Asking:
-    """Asks a process of its own, which remembers the last program it was asked about."""
+    """Asks a process of its own, which remembers the last program it was asked about.
+
+    With several workers a second process works ahead: at what will be asked next if nothing changes until then. An answer depends on the question and its
+    work alone, and on the linear programs before; so it is the same as without, and counts once it is asked for.
+    """
 
     def __init__(self, limits: Limits, seed: int, control: Control) -> None:
         self.work = 0
         self.stop: StopReason | None = None
         """Why no more questions are possible: the clock, lack of memory, or a crash."""
-        self._limits, self._seed = limits, seed
-        self._talk = Conversation(
-            NAME,
-            "solvers.exact.cpsat",
-            "solvers.choice.pools.questions.answering:Answering",
-            None,
-            limits.memory_bytes,
-            control,
-        )
+        self._limits, self._seed, self._control = limits, seed, control
+        self._lines = [Line(limits, control)]
         self._known: Program | None = None
-        self._relaxed: tuple[Program, tuple[int, ...]] | None = None
-        """The program and held terms of the linear program it has: it goes on from its last solution, and knows its covers."""
+        """The program that was asked about last."""
+        self._solved: list[LinearProgram] = []
+        """The linear programs so far. One goes on from the last one's solution, and knows all covers found for its program."""
+        self._ahead: tuple[Wish, Future[Reply]] | None = None
+        """A question that is answered before it is asked."""
+        self._solved_ahead: list[tuple[LinearProgram, Future[Reply]]] = []
+        """Linear programs, the same."""
 
     def close(self) -> None:
-        """End the process."""
-        self._talk.close()
+        """End the processes."""
+        for line in self._lines:
+            line.close()
 
     def is_over(self, end: int) -> bool:
         """True if all work up to this end is used up, or no more questions are possible."""
         return self.work >= end or self.stop is not None
 
-    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+    def ask(self, program: Program, question: Question, work: int | None, then: Next = lambda: None) -> Answer:
         """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
-        least = budget.LEAST_PER_ENTRY_WITH_PEAKS if question.weighs_peaks(program) else budget.LEAST_PER_ENTRY
-        if work is not None and work < least * program.entries:
+        wish = Wish(program, question, work)
+        if wish.is_too_little:
             self.work += budget.A_QUESTION  # so that a caller who keeps asking comes to an end
             return Answer(None, None, None, StopReason.WORK_LIMIT)
-        goes_on = self._has_covers_of(program)
-        reply = self._said(program, {"question": written(question), "work": work, "goes_on": goes_on})
-        if reply.fields is None:
+        self._charge(program)
+        has_covers = self._has_covers_of(program)
+        begun = self._begun_ahead(wish)
+        if begun is None and self._limits.workers == 1:
+            reply = self._lines[0].said(program, self._written(wish, has_covers=has_covers))
+        else:
+            if begun is None:
+                line = self._line_with_covers() if has_covers else self._free_line() or self._lines[0]
+                begun = line.begin(program, self._written(wish, has_covers=has_covers))
+            self._begin_ahead(then())
+            reply = begun.result()
+        if self._is_missing(reply):
             return Answer(None, None, None, self.stop)
+        assert reply.fields is not None
         answer = read_answer(reply.fields, program)
         self.work += answer.work
         if answer.stopped not in (None, StopReason.WORK_LIMIT):
@@ -62,43 +100,129 @@ class Asking:
 
     def relax(self, program: Program, held: tuple[int, ...], work: int, rounds: int | None = None) -> Relaxed | None:
         """Solve the linear program of the term after those held within this much work and this many rounds; None if it was not solved."""
-        request = {"question": None, "held": held, "heights": (), "work": work, "rounds": rounds}
-        is_known = self._relaxed is not None and self._relaxed[0] is program and self._relaxed[1] == held
-        fields = self._said(None if is_known else program, request | {"goes_on": self._has_covers_of(program)}).fields
-        self._relaxed = program, held
-        if fields is None:
+        if self.stop is not None:
             return None
-        relaxed, spent = read_relaxed(fields, program, len(held))
+        wish = LinearProgram(program, held, rounds, work)
+        is_known = bool(self._solved) and wish.goes_on_from(self._solved[-1])
+        self._charge(None if is_known else program)
+        reply = self._reply_ahead(wish) or self._relaxed(self._line_with_covers(), wish)
+        if self._is_missing(reply):
+            return None
+        assert reply.fields is not None
+        relaxed, spent = read_relaxed(reply.fields, program, len(held))
         self.work += spent
         return relaxed
+
+    def foresee_relaxed(self, program: Program, held: tuple[int, ...], work: int) -> None:
+        """If there is a worker for it, solve this linear program ahead: the first of all, or the next after others that are. No more work may be granted."""
+        if self._limits.workers == 1 or self._solved or self.stop is not None:
+            return
+        ahead = [wish for wish, _ in self._solved_ahead]
+        line = self._free_line() if not ahead else next((each for each in self._lines if each.solved == ahead), None)
+        if line is not None:
+            line.solved = ahead
+            wish = LinearProgram(program, held, None, work)
+            self._solved_ahead.append((wish, line.begin(program, self._relaxing(line, wish))))
 
     def relax_box(
         self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
     ) -> Relaxed | None:
         """The same of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
-        request = {"question": None, "heights": heights, "crowds": crowds, "enough": enough, "work": work}
-        fields = self._said(None if self._known is program else program, request).fields
-        if fields is None:
+        if self.stop is not None:
             return None
-        relaxed, spent = read_relaxed(fields, program, 0)
+        self._charge(None if self._known is program else program)
+        request = {"question": None, "heights": heights, "crowds": crowds, "enough": enough, "work": work}
+        line = self._free_line() or self._lines[0]
+        reply = self._said(line, program, request | self._usual)
+        if self._is_missing(reply):
+            return None
+        assert reply.fields is not None
+        relaxed, spent = read_relaxed(reply.fields, program, 0)
         self.work += spent
         return relaxed
 
     def _has_covers_of(self, program: Program) -> bool:
-        return self._relaxed is not None and self._relaxed[0] is program
+        return bool(self._solved) and self._solved[-1].program is program
 
-    def _said(self, program: Program | None, request: dict[str, Any]) -> Reply:
-        """The process's reply about a program, or (None) about its linear program; without an answer it has ended for good."""
-        if self.stop is not None:
-            return Reply(None, self.stop)
+    @property
+    def _usual(self) -> dict[str, Any]:
+        return {"deadline": self._limits.deadline, "seed": self._seed}
+
+    def _written(self, wish: Wish, *, has_covers: bool) -> dict[str, Any]:
+        return {"question": written(wish.question), "work": wish.work, "goes_on": has_covers} | self._usual
+
+    def _charge(self, program: Program | None) -> None:
         self.work += budget.A_QUESTION + (0 if program is None else budget.MODEL_PER_ENTRY * program.entries)
-        request |= {
-            "program": None if program is None or program is self._known else written(program),
-            "deadline": self._limits.deadline,
-            "seed": self._seed,
-        }
-        reply = self._talk.ask(request, self._limits.deadline)
         self._known = program or self._known
+
+    def _is_missing(self, reply: Reply) -> bool:
+        """Is there no answer? Then the process has ended for good."""
         if reply.fields is None:
             self.stop = reply.stop or StopReason.SOLVER_FAILED
+        return reply.fields is None
+
+    def _said(self, line: Line, program: Program, request: dict[str, Any]) -> Reply:
+        if self._limits.workers == 1:
+            return line.said(program, request)
+        return line.begin(program, request).result()
+
+    def _free_line(self) -> Line | None:
+        """A line that is idle; with several workers a new one, if need be."""
+        self._lines = [line for line in self._lines if not (line.is_idle and line.has_failed)]
+        idle = next((line for line in self._lines if line.is_idle), None)
+        if idle is None and len(self._lines) < min(MOST_LINES, self._limits.workers):
+            idle = Line(self._limits, self._control)
+            self._lines.append(idle)
+        return idle
+
+    def _begin_ahead(self, wish: Wish | None) -> None:
+        """Answer this ahead, if it can be and a line is idle."""
+        if wish is None or wish.is_too_little or self._has_covers_of(wish.program):
+            return
+        if self._ahead is not None and self._ahead[0] == wish:
+            return
+        line = self._free_line()
+        if line is not None:
+            self._ahead = wish, line.begin(wish.program, self._written(wish, has_covers=False))
+
+    def _begun_ahead(self, wish: Wish) -> Future[Reply] | None:
+        """What was begun ahead, if it is this."""
+        if self._ahead is None or self._ahead[0] != wish or self._has_covers_of(wish.program):
+            return None
+        (_, begun), self._ahead = self._ahead, None
+        return begun
+
+    def _line_with_covers(self) -> Line:
+        """A line that has solved just the linear programs so far."""
+        knowing = [line for line in self._lines if line.solved == self._solved and not line.has_failed]
+        if knowing:
+            return next((line for line in knowing if line.is_idle), knowing[0])
+        line = self._free_line() or self._lines[0]
+        line.solved, again, self._solved = [], self._solved, []
+        for wish in again:
+            self._relaxed(line, wish)
+        return line
+
+    def _relaxed(self, line: Line, wish: LinearProgram) -> Reply:
+        reply = self._said(line, wish.program, self._relaxing(line, wish))
+        self._solved.append(wish)
         return reply
+
+    def _relaxing(self, line: Line, wish: LinearProgram) -> dict[str, Any]:
+        """What to say to the line, which then goes on from what it has solved."""
+        goes_on = bool(line.solved) and line.solved[-1].program is wish.program
+        request = {"question": None, "held": wish.held, "heights": (), "work": wish.work, "rounds": wish.rounds}
+        line.solved = [*line.solved, wish]
+        return request | self._usual | {"goes_on": goes_on}
+
+    def _reply_ahead(self, wish: LinearProgram) -> Reply | None:
+        """The solution worked out ahead, if this is the next one."""
+        if self._solved_ahead and wish.is_met_by(self._solved_ahead[0][0]):
+            ahead, begun = self._solved_ahead[0]
+            reply = begun.result()
+            if reply.fields is not None and wish.is_met_by(ahead, is_cut=bool(reply.fields["is_cut"])):
+                self._solved_ahead.pop(0)
+                self._solved.append(ahead)
+                return reply
+        self._solved_ahead.clear()
+        return None

@@ -265,7 +265,7 @@ class Ignorant(Asking):
     def relax_box(self, program: Program, heights: object, crowds: object, enough: int, work: int) -> None:
         self.work += 1
 
-    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+    def ask(self, program: Program, question: Question, work: int | None, then: object = None) -> Answer:
         self.work += 1
         return Answer(None, None, None, StopReason.WORK_LIMIT)
 

@@ -60,7 +60,7 @@ class Refusing(Asking):
         self.steps = list[int]()
         self._takes, self._least = takes, least
 
-    def ask(self, program: Program, question: Question, work: int | None) -> Answer:
+    def ask(self, program: Program, question: Question, work: int | None, then: object = None) -> Answer:
         top = question.tops[0]
         assert top is not None
         assert work is not None
