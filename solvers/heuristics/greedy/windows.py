@@ -76,20 +76,23 @@ class Windows:
             if tops.max(where=window.inside, initial=0) <= enough:
                 continue
             floor = int(max(enough, tops.max(where=~window.inside, initial=0)))
-            offset[window.blocks], done = self._placed(window, offset[window.blocks], floor, seed, left // 2)
+            offset[window.blocks], done = self._placed(window, offset[window.blocks], floor, seed, left)
             left -= done
             tops = offset[window.blocks] + self._high[window.blocks]
             enough = max(enough, int(tops.max(where=window.inside, initial=0)))
         return offset, work - max(left, 0)
 
     def _placed(self, window: _Window, start: Ints, enough: int, seed: int, work: int) -> tuple[Ints, int]:
-        """The window's offsets after passes that take half of the work at most, and moving; and the work done."""
+        """The window's offsets, and the work done.
+
+        Passes and moving take half of the work at most. Where moving gains nothing, it begins again from the start, with half of what is left.
+        """
 
         def report(_offset: Ints | None) -> bool:
             return self._is_over()
 
         each = work_of_pass(len(window.blocks), window.live)
-        passes = PASSES[: work // 2 // each]
+        passes = PASSES[: work // 4 // each]
         offset = start
         if passes:
             best = self._kernels.greedy(
@@ -103,10 +106,18 @@ class Windows:
             )
             offset = start if best is None else best
         done = len(passes) * each
-        if (offset + self._high[window.blocks]).max() > enough and not self._is_over():
-            left = max(work - done, 0)
-            offset, moved = self._kernels.improve(window.sections, window.columns, offset, enough, seed, left, report)
-            done += moved
+        until = work // 2
+        for origin in (offset, start):
+            peak = (offset + self._high[window.blocks]).max()
+            if peak <= enough or self._is_over():
+                break
+            left = max(until - done, 0)
+            moved, looks = self._kernels.improve(window.sections, window.columns, origin, enough, seed, left, report)
+            done += looks
+            if (moved + self._high[window.blocks]).max() < peak:
+                offset = moved
+                break
+            until = done + max(work - done, 0) // 2
         return offset, done
 
     def _around(self, high: Ints, offset: Ints) -> list[tuple[int, int]]:

@@ -11,8 +11,8 @@ from solvers.fitting.orders import PASSES
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy import windows
 from solvers.heuristics.greedy.windows import Windows
-from solvers.kernels.columns import columns
-from solvers.kernels.interface import Kernels
+from solvers.kernels.columns import Columns, columns
+from solvers.kernels.interface import Kernels, Report
 from solvers.kernels.selection import select
 from solvers.model.instance import Instance, Ints, Placement
 from tests.small.instances import make_instance, plain
@@ -102,6 +102,26 @@ def test_what_lives_beyond_a_window_stays() -> None:
     moved = np.flatnonzero(offset != start)
     assert len(moved)
     assert 0 not in moved
+
+
+def test_where_moving_gains_nothing_it_begins_again_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = crowds(1)
+    start = placed(instance)
+    assert start is not None
+    begun: list[list[int]] = []
+
+    def stuck(
+        _sections: int, _given: Columns, origin: Ints, _enough: int, _seed: int, work: int, _report: Report
+    ) -> tuple[Ints, int]:
+        begun.append(origin.tolist())
+        return origin, work
+
+    monkeypatch.setattr(NATIVE, "improve", stuck)
+    _, work = lowered(instance, start, enough=bound(instance) - 1, work=100_000)
+    after_passes, from_start = begun
+    assert after_passes != from_start
+    assert set(from_start) <= set(start.tolist())
+    assert work < 100_000
 
 
 def test_nothing_moves_where_all_ends_low_enough_or_there_is_no_work() -> None:
