@@ -39,6 +39,8 @@ NEAR = 200
 """Windows that came so near to a choice go on, and a program whose answer is so near to its bound is worth more work."""
 OPEN = 100
 """Boxes also come where the best choice exceeds the bound by more, and a window may take more where more of the whole term is open in it."""
+REACHED = 8
+"""Heights from the fullest sections are reached where no more than such a part of what was open of the peaks is left."""
 FAR = 50
 """Where windows end farther above the bound, all are chosen again below given peaks."""
 GAIN_OF_CROWDS = 0.01
@@ -136,6 +138,8 @@ LOWERING_IN_PIECES = Share(1, 3)
 """For pools that are too high for the linear program's heights."""
 DEAREST_FIRST_IN_PIECES = Share(1, 6)
 """For all again below given peaks."""
+LOWERING_TO_HEIGHTS = Share(1, 6)
+"""Where a second term counts the choice alone, to reach heights from the fullest sections;"""
 LOWERING_SECOND = Share(1, 3)
 """Where a second term counts peaks alone, for lower pools at no cost in the first;"""
 FLOORS_IN_PIECES = Share(5, 6)

@@ -70,7 +70,7 @@ class FullestFirst:
         end = self._asking.work + work
         for _ in range(ROUNDS):
             each = (end - self._asking.work) // budget.PART_OF_FULLEST
-            tops = self._find_tops(relaxed, each) if each > 0 else None
+            tops = self._find_tops(dict(relaxed.of_rows), each) if each > 0 else None
             if tops is None:
                 return
             if self.best is not None and tops == self.best.tops:
@@ -115,6 +115,12 @@ class FullestFirst:
                     end_here, known = most if term.is_largest else (most - others) // price, ends[pool]
                     ends[pool] = end_here if known is None else min(known, end_here)
         return tuple(ends)
+
+    def heights(self, prices: Mapping[int, float], work: int) -> tuple[tuple[int, ...], dict[int, int]] | None:
+        """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found."""
+        tops = self._find_tops(dict(prices), work)
+        kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
+        return None if tops is None else (tops, kept)
 
     def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
         """A choice of all classes below the tops; None if none was found."""
@@ -190,9 +196,9 @@ class FullestFirst:
                 self._first |= classes
         return added > 0
 
-    def _find_tops(self, relaxed: Relaxed, work: int) -> tuple[int, ...] | None:
+    def _find_tops(self, prices: dict[int, float], work: int) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
-        part, rest, worth = self._priced(dict(relaxed.of_rows))
+        part, rest, worth = self._priced(prices)
         question = Question(self._question.term, held=self._question.held)
         answer = choose_with_heights(self._asking, part, question, work)
         if answer.bound is not None:

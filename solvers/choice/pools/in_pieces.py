@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...bounds.room_prices import Floats, Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
-from ...model.objective import peaks
+from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
@@ -29,6 +29,8 @@ from .program.program import Program
 from .questions.question import Answer, Question
 from .standing import Standing
 
+DEAREST = 1e30
+"""More than any class costs."""
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 
@@ -40,6 +42,8 @@ class InPieces(Standing):
     """The linear program of the first term."""
     pieces: Pieces | None = None
     """Those that its bound adds up."""
+    of_rows: Sequence[float] = ()
+    """Prices of rows for the second term, where peaks come first."""
 
     def run(self) -> Outcome:
         """Bound the first term piece by piece, and lower every term window by window."""
@@ -51,10 +55,12 @@ class InPieces(Standing):
             elif can_price(self.instance):
                 self._by_prices()
             self._pack_lower()
+            self._from_heights()
             self._lower_second()
             for index in range(len(program.terms)):
                 self._bound_below_heights(index)
                 self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
+                self._learn_again(index)
         return self.outcome()
 
     def _pack_lower(self) -> None:
@@ -65,6 +71,47 @@ class InPieces(Standing):
         counted = frozenset(pool for pool, price in enumerate(term.of_peaks) if price or term.is_largest)
         placement, _ = self.packing.pack(self.best.pool, counted, self._work_of_packing(0))
         self._take(placement)
+
+    def _learn_again(self, index: int) -> None:
+        """What was proven with the earlier terms as they were then holds for lower ones, too."""
+        self._learn(index, Answer(None, None, self._least_of_program(index), StopReason.WORK_LIMIT))
+
+    def _from_heights(self) -> None:
+        """Where peaks come first and then the choice: begin anew with the heights that a choice at the fullest sections gives, if they can be reached.
+
+        Windows leave heights as they are, and those of the first placement may be far from the best.
+        """
+        if len(self.program.terms) < 2 or not is_held_by_peaks(self.program, 1):
+            return
+        later = replace(self.instance, terms=self.instance.terms[1:2])
+        if self._is_over() or self._is_settled(0) or not self.bound or not can_price(later):
+            return
+        market = Market(later)
+        limits = replace(self.task.limits, work=self._share(budget.PRICES))
+        prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+        self.packing.work += work
+        self.of_rows = prices_of_rows(self.program, market.sections, prices)
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
+        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+        if found is not None:
+            self._begin_below(*found)
+
+    def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
+        """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
+        term = self.program.terms[1]
+        alone = replace(self.program, terms=(term,))
+        priced = Priced(alone, prices_of(enumerate(self.of_rows), ()))
+        found, packing = settled_below(self.instance, self.program, self.number, priced, tops, kept)
+        self.packing.work += packing
+        if found is None or self._is_over():
+            return
+        price = max(sum(map(max, term.of_homes)) // max(*tops, 1), 1)
+        weighted = replace(alone, terms=(term._replace(of_peaks=(price,) * len(tops)),))
+        windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, found)
+        windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
+        least, value = self.bound[0], evaluate(self.instance, windows.placement)
+        if self.value is not None and (value[0] - least) * budget.REACHED <= self.value[0] - least:
+            self._take(windows.placement)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
@@ -78,7 +125,9 @@ class InPieces(Standing):
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
         lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
         lower = settled_in(lower, only_homes(lower))
-        bound = Pieces(lower, self.asking, (0.0,) * len(lower.rows)).bound(self._some(budget.BELOW_HEIGHTS))
+        bound = Pieces(lower, self.asking, self.of_rows or (0.0,) * len(lower.rows)).bound(
+            self._some(budget.BELOW_HEIGHTS)
+        )
         if bound is not None:
             self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
@@ -237,11 +286,16 @@ def weighs_peaks(program: Program) -> bool:
 
 
 def settled_below(
-    instance: Instance, program: Program, number: Ints, priced: Priced, tops: Sequence[int]
+    instance: Instance,
+    program: Program,
+    number: Ints,
+    priced: Priced,
+    tops: Sequence[int],
+    kept: Mapping[int, int] | None = None,
 ) -> tuple[Placement | None, int]:
     """Place each block in the pool that is cheapest at the relaxation's prices, in pools cut off at these tops unless they are unlimited; and the work it took.
 
-    `number` is the class of each block.
+    `number` is the class of each block; who is kept wants his pool more than anybody else.
     """
     wanted: Floats = np.full((len(program.homes), len(program.rooms)), np.inf)
     for group in range(len(program.homes)):
@@ -252,4 +306,11 @@ def settled_below(
     closed = np.zeros(wanted.shape, dtype=bool)
     np.logical_or.at(closed, number, ~lower.allowed)
     wanted[closed] = np.inf
-    return settled(lower, wanted)
+    for group, pool in (kept or {}).items():
+        wanted[group, pool] -= DEAREST
+    found, work = settled(lower, wanted)
+    if found is None:  # blocks as high as a pool have one place there, and two of them may meet
+        np.logical_or.at(closed, number, (lower.lowest == lower.highest) & (instance.lowest < instance.highest))
+        found, again = settled(lower, np.where(closed, np.inf, wanted))
+        work += again
+    return found, work

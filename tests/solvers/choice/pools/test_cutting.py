@@ -8,6 +8,7 @@ import pytest
 
 from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.cutting import Floors, Pieces
 from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
@@ -69,6 +70,19 @@ def test_no_choice_has_lower_pools_than_the_fullest_section_demands(kind: str) -
             else:
                 assert low == room.capacity
         assert with_all_in_cheapest(program, 1) <= min(second for _, second in tops)
+
+
+def test_peaks_that_come_first_reach_the_heights_of_the_fullest_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "LARGE", 50)
+    monkeypatch.setattr(cutting, "PIECE", 100)
+    problem = with_preference(generate("hot", Request(300, 1)), Preference.SIZE)
+    options = Options(time_limit=None, work_limit=1_500_000, workers=1, solver="pools_first")
+    made = plan(problem, options)
+    first = made.objective.terms[0]
+    assert first.value is not None
+    assert first.bound is not None
+    assert first.value <= 1.01 * first.bound
+    assert verify(problem, made) == ()
 
 
 def test_a_second_term_is_bounded_pool_by_pool_where_programs_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
