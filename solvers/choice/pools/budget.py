@@ -171,7 +171,9 @@ PART_OF_BOXES, MOST_OF_BOXES, BOX_PER_ENTRY = 30, 10, 32
 PACKING, PACKING_A_BLOCK = 300_000, 300
 """Packing a pool, with so much more for each block;"""
 PACKING_BEFORE_MENDING = Share(1, 3)
-"""of that, where windows come near to what cannot be packed: what can be packed takes less."""
+"""of that, where windows come near to what cannot be packed: what can be packed takes less;"""
+PACKING_AT_ONCE = Share(1, 12)
+"""and where large pools are packed slice by slice after it."""
 PACKING_BESIDE, PACKING_BESIDE_A_BLOCK = 30_000, 300
 """Packing the blocks of a window beside all others."""
 WINDOW_A_CLASS, MOST_TIMES = 400, 8
@@ -182,6 +184,10 @@ SLICE_BY_SEARCH, SLICE_IN_ORDER = 10_000, 250_000
 """Settling a slice of a pool by the search, which is mostly done at once, and by CP-SAT where it is not;"""
 FEWEST = 200_000
 """and naming the few blocks to blame where one has no room."""
+SLICE_OR_LEAVE, A_SLICE = 150_000, 5_000
+"""By CP-SAT where some may leave the pool instead; and what each question about a slice beside others takes besides."""
+LEAVING, COMING_BACK = 120_000, 2_500
+"""Finding out who may come back of those that left, and each question about some of them."""
 PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
 """A proof that some blocks have no room together; and, for each class beside them, the question for a choice without that."""
 

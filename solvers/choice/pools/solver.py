@@ -105,7 +105,7 @@ class _Whole(Standing):
                 if is_known and self.clashes.found != clashes:
                     continue  # and ask for the best without them
                 excess = choices[0].value if self.value is None else self.value[index] - choices[0].value
-                if excess <= 0 and not is_known:
+                if excess <= 0 and not is_known and not self._is_near(index):
                     continue  # and ask for what is better still
                 if excess * budget.NEAR <= choices[0].value:
                     break

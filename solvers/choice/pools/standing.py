@@ -19,8 +19,9 @@ from .boxes import BoxSearch
 from .budget import Share
 from .peaks import Choice
 from .placing.clashes import Clashes
+from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
-from .placing.slices import Slices
+from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
@@ -254,7 +255,9 @@ class Standing:
 
     def _work_of_packing(self, index: int) -> int:
         """The work limit of packing one pool, for this term."""
-        part, of = budget.PACKING_BEFORE_MENDING if self._goes_by_windows(index) else budget.WHOLE
+        part, of = budget.WHOLE
+        if self._goes_by_windows(index):
+            part, of = budget.PACKING_BEFORE_MENDING if self.instance.blocks <= MOST_BLOCKS else budget.PACKING_AT_ONCE
         work, left = (budget.PACKING + budget.PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
         return work if left is None else min(work, left)
 
@@ -308,7 +311,12 @@ class Standing:
             blocks = np.flatnonzero(pools == pool)
             if not below.instance.allowed[blocks, pool].all():
                 break
-            offset, _ = Slices(below, pool, blocks, work - below.work).settle()
+            if len(blocks) > MOST_BLOCKS:
+                stay = np.full(len(pools), NEVER)
+                packed = InTurn(below, pool, blocks, work - below.work, stay).packed()
+                offset = None if packed is None else packed.offset
+            else:
+                offset, _ = Slices(below, pool, blocks, work - below.work).settle()
             if offset is None:
                 break
             below.know(pool, blocks, offset)

@@ -17,8 +17,9 @@ from ..dearest_first import settled_in
 from ..program.program import Pools, Program, classes_in_time
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
+from .in_turn import NEVER, InTurn
 from .packing import Packing
-from .slices import Slices, shortest
+from .slices import MOST_BLOCKS, Slices, shortest
 
 NEIGHBOURS = 10
 """So many classes before the first of a clash, and after the last, are chosen again with it."""
@@ -49,10 +50,12 @@ class Clashes:
             placement, unfit = self._packing.pack(pool_of, frozenset(), max(min(of_pool, end - self._work), 1))
             if placement is not None:
                 return placement
-            clashes = [clash for pool in unfit for clash in self._clashes(pool, np.flatnonzero(pool_of == pool), end)]
+            blocks_of = {pool: np.flatnonzero(pool_of == pool) for pool in unfit}
+            few = [pool for pool, blocks in blocks_of.items() if len(blocks) <= MOST_BLOCKS]
+            clashes = [clash for pool in few for clash in self._clashes(pool, blocks_of[pool], end)]
             if not clashes:
-                placement, _ = self._packing.pack(pool_of, frozenset(), 1)  # as far as it is known by now
-                return placement
+                many = {pool: blocks for pool, blocks in blocks_of.items() if pool not in few}
+                return self._in_turn(question.term, pool_of, many, end)
             self.found += tuple(clashes)
             better = self._again(question, pools, clashes, end)
             if better is None:
@@ -69,6 +72,49 @@ class Clashes:
             if offset is not None:
                 self._packing.know(pool, blocks, offset)
         return [Clash(pool, tuple(np.unique(self._number[each]).tolist())) for each in found]
+
+    def _in_turn(self, term: int, pool_of: Ints, blocks_of: dict[int, Ints], end: int) -> Placement | None:
+        """The choice with these pools packed slice by slice; what has no room is elsewhere."""
+        out = dict[int, list[int]]()
+        for pool, blocks in blocks_of.items():
+            packed = InTurn(self._packing, pool, blocks, end - self._work, self._leaving(term, pool)).packed()
+            if packed is not None:
+                self._packing.know(pool, blocks, packed.offset)
+                out[pool] = packed.out.tolist()
+        placement, _ = self._packing.pack(pool_of, frozenset(), 1)  # as far as it is known by now
+        for pool, some in out.items():
+            if some:
+                self._packing.know(pool, blocks_of[pool], None)
+            for block in some:
+                placement = None if placement is None else self._moved(term, placement, block)
+        return placement
+
+    def _leaving(self, term: int, pool: int) -> Ints:
+        """What each block loses if it leaves the pool for its next best; those that must stay with others, or apart from others, never do."""
+        program, alone = self._program, np.bincount(self._number) == 1
+        alone[np.array(program.apart, dtype=np.int64).reshape(-1)] = False
+        loss = np.full(len(alone), NEVER)
+        for group in np.flatnonzero(alone).tolist():
+            due = dict(zip(program.homes[group], program.terms[term].of_homes[group], strict=True))
+            if pool in due and len(due) > 1:
+                loss[group] = min(cost for other, cost in due.items() if other != pool) - due[pool]
+        found: Ints = loss[self._number]
+        return found
+
+    def _moved(self, term: int, placement: Placement, block: int) -> Placement | None:
+        """The placement with this block where it costs least, of the other pools that have room for it beside all that is there."""
+        group, program = int(self._number[block]), self._program
+        here = int(placement.pool[block])
+        due = zip(program.homes[group], program.terms[term].of_homes[group], strict=True)
+        for _, pool in sorted((cost, pool) for pool, cost in due if pool != here):
+            pools = placement.pool.copy()
+            pools[block] = pool
+            found = self._packing.beside(pool, np.array([block]), pools, placement.offset, None)
+            if found is not None:
+                offset = placement.offset.copy()
+                offset[found[0]] = found[1]
+                return Placement(pools, offset)
+        return None
 
     def _again(self, question: Question, pools: Pools, clashes: list[Clash], end: int) -> Pools | None:
         """The choice nearby without any clash that is known: beside one clash after the other."""

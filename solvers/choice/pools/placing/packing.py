@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,6 +37,10 @@ def ending_at(instance: Instance, tops: Sequence[int | None]) -> Instance:
     return replace(instance, highest=highest, allowed=allowed, pools=tuple(pools))
 
 
+Staying: TypeAlias = tuple[Ints, Ints]
+"""Blocks that stay where they are, and where each begins."""
+
+
 class Packing:
     """The packings of one instance."""
 
@@ -53,6 +58,8 @@ class Packing:
         heights = (instance.part_high - instance.part_low)[instance.rect_part]
         np.add.at(self.areas, block, heights * (instance.rect_end - instance.rect_start))
         self._known: dict[tuple[int, bool, bytes], Ints | None] = {}
+        self.settled: dict[tuple[int, bool, bytes, bytes, bytes], Outcome | None] = {}
+        """What came of slices of pools, by search or in order, beside what stayed there."""
 
     def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
         """The placement for this choice of pools, and the pools that could not be packed. Only the pools in `counted` need low peaks."""
@@ -145,31 +152,55 @@ class Packing:
             self._known[key] = None if outcome.placement is None else outcome.placement.offset
         return self._known[key]
 
-    def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int) -> Outcome:
-        """What comes of packing these blocks into the pool within its capacity."""
-        piece = self._piece(pool, blocks)
+    def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome:
+        """What comes of packing these blocks into the pool within its capacity, beside those that stay where they are."""
+        piece = self._piece(pool, blocks, stay)
         outcome = solve_separate_pools(piece, self._of(goal, work), self._control, PACKERS, by_name=False)
         self.work += outcome.work
-        return outcome
+        return outcome if stay is None else _of_first(len(blocks), outcome)
 
-    def in_order(self, pool: int, blocks: Ints, work: int) -> Outcome | None:
+    def in_order(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome | None:
         """What CP-SAT says, which decides who lies below whom; None if these blocks are not for it."""
-        answer = ask("cpsat_order", self._piece(pool, blocks), self._of(Goal.FIT, work), self._control)
+        answer = ask("cpsat_order", self._piece(pool, blocks, stay), self._of(goal, work), self._control)
         if not isinstance(answer, Outcome):
             return None
         self.work += answer.work
-        return answer
+        return answer if stay is None else _of_first(len(blocks), answer)
 
-    def know(self, pool: int, blocks: Ints, offsets: Ints) -> None:
-        """Remember a packing that was found otherwise."""
+    def meeting(self, blocks: Ints, stay: Ints) -> Ints:
+        """Those that stay and could be in the way of these blocks."""
+        free = np.zeros(self.instance.blocks, dtype=bool)
+        free[blocks] = True
+        return np.sort(stay[self._meets(free)[stay]])
+
+    def know(self, pool: int, blocks: Ints, offsets: Ints | None) -> None:
+        """Remember a packing that was found otherwise; None: that there is none."""
         self._known[pool, False, blocks.tobytes()] = offsets
 
-    def _piece(self, pool: int, blocks: Ints) -> Instance:
-        piece = restrict(self.instance, blocks, [pool]).instance
-        return replace(piece, terms=(Term.SUM_OF_PEAKS,), apart=piece.apart[:0], penalties=piece.penalties[:0])
+    def _piece(self, pool: int, blocks: Ints, stay: Staying | None = None) -> Instance:
+        near, bases = stay or (blocks[:0], blocks[:0])
+        piece = restrict(self.instance, np.concatenate([blocks, near]), [pool]).instance
+        lowest, highest = piece.lowest.copy(), piece.highest.copy()
+        lowest[len(blocks) :, 0] = highest[len(blocks) :, 0] = bases
+        return replace(
+            piece,
+            lowest=lowest,
+            highest=highest,
+            terms=(Term.SUM_OF_PEAKS,),
+            apart=piece.apart[:0],
+            penalties=piece.penalties[:0],
+        )
 
     def _of(self, goal: Goal, work: int) -> Task:
         return Task(replace(self._task.limits, work=work, workers=1), goal, self._task.seed)
+
+
+def _of_first(number: int, outcome: Outcome) -> Outcome:
+    """The outcome for so many blocks, the others being where they were."""
+    placement = outcome.placement
+    if placement is None:
+        return outcome
+    return replace(outcome, placement=Placement(placement.pool[:number], placement.offset[:number]))
 
 
 class _Quietly:

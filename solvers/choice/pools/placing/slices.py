@@ -20,7 +20,7 @@ from .packing import Packing
 SLICE = 80
 """So many blocks that begin one after the other are a slice; the next one begins half of that later."""
 MOST_BLOCKS = 320
-"""With more, CP-SAT takes so much for all of them that windows of time have too little left, and mostly there are several such places."""
+"""With more, they are packed in turn: for all of them CP-SAT takes too much, and mostly there are several such places."""
 
 
 class Slices:
@@ -33,8 +33,6 @@ class Slices:
 
     def settle(self) -> tuple[Ints | None, list[Ints]]:
         """Where the blocks are, or sets of them that have no room together; neither where that was not found out."""
-        if len(self._blocks) > MOST_BLOCKS:
-            return None, []
         clashes = list[Ints]()
         for some in self._slices():
             if clashes and np.isin(clashes[-1], some).all():
@@ -69,7 +67,7 @@ class Slices:
             packing = self._packing
             outcome = packing.outcome(self._pool, blocks, Goal.FIT, min(budget.SLICE_BY_SEARCH, self._left))
             if outcome.placement is None and not outcome.infeasible and self._left:
-                outcome = packing.in_order(self._pool, blocks, min(work, self._left)) or outcome
+                outcome = packing.in_order(self._pool, blocks, Goal.FIT, min(work, self._left)) or outcome
             self._settled[key] = outcome
         return self._settled.get(key)
 
