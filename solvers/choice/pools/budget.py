@@ -97,14 +97,14 @@ AS_CHOSEN = Share(1, 64)
 """First each pool is packed as low as the term would have it, without another choice."""
 BEFORE_LIMITS = Share(3, 5)
 """For the question as it is asked, which mostly settles the term; only then is it lowered below limits."""
-BEFORE_FLOORS = Share(1, 2)
-"""The same where the term before was settled with covers only: pool by pool far more is then proven."""
-HARDER, TO_BEGIN_PER_ENTRY = 4, 8
-"""It takes so many times the work of searching for the term before, after CP-SAT has begun; with less it is not asked."""
+HARDER, FAR_HARDER, TO_BEGIN_PER_ENTRY = 4, 16, 8
+"""It takes so many times the work of searching for the term before, after CP-SAT has begun; with less it is not asked, or only after floors."""
 MUCH_PER_ENTRY = 100
 """With so much for each number in the program it does without a limit on the value."""
-FLOORS = Share(9, 10)
+FLOORS = Share(19, 20)
 """Where the term is bounded pool by pool, limits after it hardly get an answer."""
+LIKELY = Share(8, 9)
+"""That a pool cannot be any lower is asked where the proof of the term before took no more than that part of the work."""
 BOUND_OF_LATER, LEAST_OF_BOUND_PER_ENTRY = Share(1, 4), 200
 """Of the linear program of a later term, and how much must be left for each number in it."""
 LIMITS = Share(3, 4)
@@ -161,8 +161,6 @@ PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
 PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
 """The first limit of a term, and those after a better choice was found."""
-PART_OF_FLOORS = 6
-"""A pool's first floor: if that is not enough, pools are not what decides the term."""
 PART_OF_BOXES, MOST_OF_BOXES, BOX_PER_ENTRY = 30, 10, 32
 """A box; where that is little, so much for each number in the program, but no more than the greater part."""
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from . import budget
 from .peaks import Choice
 from .program.program import Program
-from .questions.asking import Asking, Wish
+from .questions.asking import Asking
 from .questions.question import Question
 
 FIRST_STEP = 64
-"""A pool's first question is how it could be lower by such a part of the term's value."""
+"""Where that is too hard, a pool's first question is how it could be lower by such a part of the term's value."""
 LONG, SHORT, LAST = 16, 4, 2
 """Each later step is the last one divided by this. Whatever it asks, a question takes a while to begin; so where the last one took hardly more, the step is long."""
 FINEST = 4_096
@@ -23,10 +23,21 @@ FINEST = 4_096
 
 
 class FloorSearch:
-    """Of one term, with the earlier ones held, from pools with these tops; `best` is the term's best known value."""
+    """Of one term, with the earlier ones held, from pools with these tops; `best` is the term's best known value.
+
+    `proof` is the work of proving that the term before is at its least, as it is held here; None: that is not proven. To prove that a pool cannot be
+    any lower takes about as much.
+    """
 
     def __init__(
-        self, program: Program, asking: Asking, question: Question, best: int, tops: tuple[int, ...], work: int
+        self,
+        program: Program,
+        asking: Asking,
+        question: Question,
+        best: int,
+        tops: tuple[int, ...],
+        work: int,
+        proof: int | None = None,
     ) -> None:
         self.found: list[Choice] = []
         """The choices that improved on all before them, best first."""
@@ -35,20 +46,26 @@ class FloorSearch:
         self._question = replace(question, term=self._index - 1, held=tuple(earlier), least=None, most=None)
         self._tops = list(tops)
         self._floors = [room.lowest for room in program.rooms]
-        self._work, self._end = work, asking.work + work
+        self._end, self._proof = asking.work + work, proof
 
     def run(self) -> int:
         """A lower bound on the term."""
         prices = self._program.terms[self._index].of_peaks
         counted = sorted((p for p, price in enumerate(prices) if price), key=lambda p: -self._tops[p] * prices[p])
         steps = dict[int, tuple[int, int]]()
-        step, work = self._best // FIRST_STEP, self._work // budget.PART_OF_FLOORS
-        first = [self._wish(pool, step // prices[pool], work) for pool in counted]
-        for pool, wish, further in zip(counted, first, [*first[1:], None], strict=True):
-            before = self._asking.work
-            if not self._raise(pool, wish, further):
+        for number, pool in enumerate(counted):
+            # Without the greatest the others are of no use, so each may take of what is left what it is of the term.
+            due = [self._tops[other] * prices[other] for other in counted[number:]]
+            share = (self._end - self._asking.work) * due[0] // max(sum(due), 1)
+            if self._settle(pool, share):
+                continue
+            before, step = self._asking.work, self._best // FIRST_STEP
+            if self._raise(pool, step // prices[pool], min(share, self._end - before)):
+                if self._is_soon(before) and self._settle(pool, share):
+                    continue
+                steps[pool] = step, self._next(before)
+            elif not number:
                 return self._bound()
-            steps[pool] = step, self._next(before)
         while steps:
             pool = max(steps, key=lambda each: (steps[each][0], -each))  # the pool that may be lower by most
             last, part = steps.pop(pool)
@@ -56,37 +73,46 @@ class FloorSearch:
             work = (self._end - before) // (len(steps) + 1)
             if part == LONG:
                 work = min(work, budget.LONG_FLOOR_PER_ENTRY * self._program.entries)
-            if not self._raise(pool, self._wish(pool, step // prices[pool], work)):
+            if not self._raise(pool, step // prices[pool], work):
                 if part != LAST:
                     steps[pool] = last, SHORT if part == LONG else LAST
             elif part != LAST and step * FINEST > self._best:
                 steps[pool] = step, self._next(before)
         return self._bound()
 
+    def _settle(self, pool: int, work: int) -> bool:
+        """Prove that the pool cannot be any lower, or find how low it can be, where that is likely to be proven within this work; false if it was not."""
+        if self._proof is None or work * budget.LIKELY.part < self._proof * budget.LIKELY.of:
+            return False
+        end, top = self._asking.work + work, None
+        while self._tops[pool] != top:
+            top = self._tops[pool]
+            if self._raise(pool, 0, end - self._asking.work):
+                return True
+        return False
+
+    def _is_soon(self, before: int) -> bool:
+        """Did the last question, with this work before it, take hardly more than to begin?"""
+        return self._asking.work - before <= budget.SOON_PER_ENTRY * self._program.entries
+
     def _next(self, before: int) -> int:
         """What a step is divided by after one that succeeded, with this work before it."""
-        return LONG if self._asking.work - before <= budget.SOON_PER_ENTRY * self._program.entries else SHORT
+        return LONG if self._is_soon(before) else SHORT
 
     def _bound(self) -> int:
         prices = self._program.terms[self._index].of_peaks
         return min(sum(price * floor for price, floor in zip(prices, self._floors, strict=True)), self._best)
 
-    def _wish(self, pool: int, step: int, work: int) -> Wish | None:
-        """May the pool be lower than its top by more than this step? None: that is proven not to be."""
+    def _raise(self, pool: int, step: int, work: int) -> bool:
+        """Raise the pool's floor to so much below its top; false if that was not proven."""
         top = self._tops[pool] - step - 1
         if top < self._floors[pool]:
-            return None
-        tops = tuple(top if other == pool else None for other in range(len(self._tops)))
-        return Wish(self._program, replace(self._question, tops=tops, enough=self._most + 1), work)
-
-    def _raise(self, pool: int, wish: Wish | None, further: Wish | None = None) -> bool:
-        """Raise the pool's floor to what was asked about; false if that was not proven. A `further` question may be answered ahead."""
-        if wish is None:
             return True
-        top = wish.question.tops[pool]
-        if not wish.work or top is None or self._asking.stop is not None:
+        if work <= 0 or self._asking.stop is not None:
             return False
-        answer = self._asking.ask(*wish, lambda: further)
+        tops = tuple(top if other == pool else None for other in range(len(self._tops)))
+        question = replace(self._question, tops=tops, enough=self._most + 1)
+        answer = self._asking.ask(self._program, question, work)
         if answer.pools is not None and answer.value is not None and answer.value <= self._most:
             lower = self._program.least_tops(answer.pools)
             value = self._program.value(self._index, answer.pools, lower)

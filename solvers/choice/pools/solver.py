@@ -160,15 +160,18 @@ class _Whole(Standing):
         return found
 
     def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
-        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked, then pool by pool, then below limits."""
+        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first, then below limits."""
         index = question.term
+        found, self.is_known = list[Choice](), False
         searched = self.asked.get(index - 1, 0) - budget.TO_BEGIN_PER_ENTRY * self.program.entries
-        if self._some(budget.BEFORE_LIMITS) < budget.HARDER * searched:
-            found, self.is_known = list[Choice](), False
-        else:
-            share = budget.BEFORE_FLOORS if self.relaxed.get(index - 1) else budget.BEFORE_LIMITS
-            found = self._better(question, self._ask(self._with_worse(question), is_exact, share))
-        if is_exact and not self.is_known:
+        harder = budget.FAR_HARDER if self.relaxed.get(index - 1) else budget.HARDER
+        is_first = self._some(budget.BEFORE_LIMITS) >= harder * searched
+        if not is_first and is_exact:
+            found = self._above_floors(question, found)
+        if is_first or (not self._is_settled(index) and self._some(budget.BEFORE_LIMITS) >= budget.HARDER * searched):
+            asked = self._ask(self._with_worse(question), is_exact, budget.BEFORE_LIMITS)
+            found = [*self._better(question, asked), *found]
+        if is_first and is_exact and not self.is_known:
             found = [*self._above_floors(question, found), *found]
         is_done = self.is_known or self._is_settled(index)
         return found if is_done else self._below_limits(question, found, is_exact)
@@ -257,7 +260,8 @@ class _Whole(Standing):
         tops = self.program.least_tops(near)
         best = min(question.most, self.program.value(question.term, near, tops))
         work = self._some(budget.FLOORS)
-        search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work)
+        proof = self.asked.get(question.term - 1) if self._is_proven(question.term) else None
+        search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work, proof)
         self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
         return search.found
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner import Options, Preference, Problem, plan
+from planner import Options, Preference, Problem, plan, verify
 from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
 from solvers.choice.pools import budget
 from solvers.choice.pools.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
@@ -71,10 +72,10 @@ class Refusing(Asking):
         return Answer(None, None, None, None if is_proven else StopReason.WORK_LIMIT)
 
 
-def steps_of(takes: int, least: int = 0) -> list[int]:
+def steps_of(takes: int, least: int = 0, proof: int | None = None) -> list[int]:
     """By how much a pool was asked to be lower, question by question."""
     asking = Refusing(takes, least)
-    FloorSearch(ONE_POOL, asking, Question(1, held=(0,), near=(0,)), TOP, (TOP,), WORK).run()
+    FloorSearch(ONE_POOL, asking, Question(1, held=(0,), near=(0,)), TOP, (TOP,), WORK, proof).run()
     return asking.steps
 
 
@@ -90,6 +91,13 @@ def test_a_step_down_that_is_too_hard_is_followed_by_shorter_ones() -> None:
     assert steps_of(SOON, least=first + 1) == [first]
 
 
+def test_a_pool_is_asked_for_just_below_where_it_is_if_that_is_likely_to_be_proven() -> None:
+    first = TOP // FIRST_STEP
+    assert steps_of(SOON, proof=WORK // 2) == [0]
+    assert steps_of(SOON, least=first, proof=WORK // 2)[:2] == [0, first]
+    assert steps_of(SOON, proof=WORK) == [first, first // LONG, TOP // FINEST]
+
+
 def problem_of(seed: int) -> Problem:
     return generate("hot", Request(300, seed))
 
@@ -102,3 +110,11 @@ def test_a_second_term_too_hard_to_ask_for_is_bounded_pool_by_pool() -> None:
     others = [c.value for c in made.certificates if c.term == second.name and str(c.proof) != Proof.SEARCH]
     assert second.bound is not None
     assert second.bound > max(others, default=0)
+
+
+def test_both_terms_of_many_buffers_are_proven() -> None:
+    """The search gave up on the fast pool, and windows then ended above the least access cost, so that little was known of the peaks."""
+    problem = generate("hot", Request(1000, 610_002))
+    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, workers=1, prefer=Preference.SPEED))
+    assert not verify(with_preference(problem, Preference.SPEED), made)
+    assert made.status == "optimal"
