@@ -9,7 +9,6 @@ and what processes lose to each other through memory, are left out.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -21,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from planner import Options, end_solver_processes, plan
+from planner import end_solver_processes, plan
 from planner.generate import Request, generate
-from planner.planning.placing.pipeline import WORK_PER_SECOND
-from scripts.measure.engine import used
+from scripts.measure.arguments import Arguments, by_work
+from scripts.measure.spent import used
 from solvers.choice.pools.questions.lines import Line
 from solvers.portfolio import ahead, execute, joint
 from solvers.portfolio.roster import role_of
@@ -171,7 +170,7 @@ def logged(kind: str, count: int, seed: int, seconds: float) -> Log:
                 log.add(begins=early[name])
         yield {}
 
-    options = Options(workers=2, time_limit=None, work_limit=int(seconds * WORK_PER_SECOND))
+    options = by_work(seconds, workers=2)
     with (
         patch.object(Line, "said", said_and_timed),
         patch.object(Line, "begin", begun),
@@ -185,9 +184,9 @@ def logged(kind: str, count: int, seed: int, seconds: float) -> Log:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     parser.add_argument("problems", nargs="*", default=USUAL)
-    parser.add_argument("--seconds", type=float, default=5.0, help="whose work is allowed")
+    parser.add_work(5.0)
     args = parser.parse_args()
     print(
         "| problem | one worker | two | times as fast | with no question answered ahead |\n|---|---|---|---|---|",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from unittest.mock import patch
@@ -16,13 +15,12 @@ from solvers.model.registry import get
 from solvers.model.solver import Control, Limits, Silent, Task
 from solvers.portfolio import ahead, execute, joint
 from solvers.portfolio.execute import Answer
+from tests.running.processes import until
 from tests.small.instances import make_instance, plain
 
 BLOCKS = [plain(i, i + 4, 3 + i % 5) for i in range(30)]
 INSTANCE = make_instance(BLOCKS, pools=[PoolSpec(14, cost=1), PoolSpec(None, cost=3)])
 NOTHING = Outcome(StopReason.WORK_LIMIT, work=1)
-PATIENCE = 60.0
-"""Seconds that a wait may take; far more than any takes."""
 
 
 class Asked:
@@ -46,13 +44,6 @@ class Asked:
         task = Task(Limits(work=100_000, workers=workers))
         with patch.object(joint, "ask", self.ask), patch.object(ahead, "ask", self.ask):
             return joint.solve_joint(INSTANCE, task, Silent(), ("pool_sharing", "pools_first"), by_name=False)
-
-
-def until(done: Callable[[], bool]) -> None:
-    begun = time.monotonic()
-    while not done() and time.monotonic() - begun < PATIENCE:
-        time.sleep(0.001)
-    assert done()
 
 
 def test_a_bounder_works_beside_the_leader() -> None:

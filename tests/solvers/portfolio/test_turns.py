@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from threading import Thread
 
 import numpy as np
@@ -18,19 +17,10 @@ from solvers.portfolio.board import Board, Relay
 from solvers.portfolio.execute import Answer
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.turns import QUICK_SWITCH, Part, Turn, play
+from tests.running.processes import until
 from tests.small.instances import make_instance
 
 BLOCKS = make_instance([(0, 2, 3), (1, 3, 3), (2, 4, 3)])
-PATIENCE = 60.0
-"""Seconds that a wait may take; far more than any takes."""
-
-
-def until(done: list[object], wanted: int) -> None:
-    """Wait until the list has this many entries."""
-    begun = time.monotonic()
-    while len(done) < wanted and time.monotonic() - begun < PATIENCE:
-        time.sleep(0.001)
-    assert len(done) >= wanted
 
 
 def turn_of(*team: tuple[str, int]) -> tuple[Board, Turn]:
@@ -48,14 +38,6 @@ def found(*offset: int) -> Outcome:
 
 NOTHING = Outcome(StopReason.WORK_LIMIT, work=1)
 OPTIMAL = found(0, 3, 0)
-
-
-def reason_to_stop(relay: Relay) -> StopReason | None:
-    """Wait until there is one."""
-    since = time.monotonic()
-    while relay.stopped() is None and time.monotonic() - since < PATIENCE:
-        time.sleep(0.001)
-    return relay.stopped()
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -80,10 +62,10 @@ def test_engines_no_longer_needed_are_told_to_stop() -> None:
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.number == 0:
-            until(at_work, 1)
+            until(lambda: len(at_work) >= 1)
             return OPTIMAL
         at_work.append(part)
-        assert reason_to_stop(relay) is StopReason.CANCELLED
+        assert until(relay.stopped) is StopReason.CANCELLED
         return NOTHING
 
     play([turn], 2, board, 1_000_000, work)
@@ -97,7 +79,7 @@ def test_an_earlier_engine_is_waited_for() -> None:
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.number == 0:
-            until(ended, 1)
+            until(lambda: len(ended) >= 1)
             assert relay.stopped() is None
             return worse
         ended.append(part)
@@ -114,14 +96,12 @@ def test_free_workers_help_engines_that_use_threads() -> None:
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         if part.name == "beam":
-            until(stage, 1)
+            until(lambda: len(stage) >= 1)
             assert int(active_threads[0]) == 1
             return NOTHING
         seen.append(int(active_threads[0]))
         stage.append(part)
-        begun = time.monotonic()
-        while active_threads[0] == seen[0] and time.monotonic() - begun < PATIENCE:
-            time.sleep(0.001)
+        until(lambda: active_threads[0] != seen[0])
         seen.append(int(active_threads[0]))
         return NOTHING
 
@@ -135,9 +115,7 @@ def test_a_member_rests_for_another_that_would_be_the_last_to_end() -> None:
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         begun.append(part)
-        since = time.monotonic()
-        while len(begun) < 3 and time.monotonic() - since < PATIENCE:
-            assert relay.stopped() is None
+        until(lambda: relay.stopped() is not None or len(begun) == 3)
         assert len(begun) == 3
         return NOTHING
 
@@ -152,9 +130,9 @@ def test_a_member_at_rest_is_told_to_stop() -> None:
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         begun.append(part)
         if part.number == 0:
-            until(begun, 3)
+            until(lambda: len(begun) >= 3)
             return OPTIMAL
-        assert reason_to_stop(relay) is StopReason.CANCELLED
+        assert until(relay.stopped) is StopReason.CANCELLED
         return NOTHING
 
     play([turn], 2, board, 4_000_000, work)
@@ -169,9 +147,9 @@ def test_others_stop_once_a_member_has_failed() -> None:
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
         begun.append(part)
         if part.number == 0:
-            until(begun, 3)
+            until(lambda: len(begun) >= 3)
             raise ZeroDivisionError
-        reasons.append(reason_to_stop(relay))
+        reasons.append(until(relay.stopped))
         return NOTHING
 
     with pytest.raises(ZeroDivisionError):
@@ -192,7 +170,7 @@ def test_a_round_ends_where_the_system_gives_no_more_threads(most: int, monkeypa
         start(thread)
 
     def work(part: Part, relay: Relay, active_threads: Ints) -> Answer:
-        assert reason_to_stop(relay) is StopReason.CANCELLED
+        assert until(relay.stopped) is StopReason.CANCELLED
         return NOTHING
 
     monkeypatch.setattr(Thread, "start", limited)

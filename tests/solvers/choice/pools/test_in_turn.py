@@ -12,7 +12,7 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing import clashes, in_turn
 from solvers.choice.pools.placing.clashes import Clashes
 from solvers.choice.pools.placing.in_turn import NEVER, InTurn
-from solvers.choice.pools.program import class_numbers, program_of
+from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.rules import violation
