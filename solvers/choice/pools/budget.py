@@ -161,6 +161,8 @@ PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
 PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
 """The first limit of a term, and those after a better choice was found."""
+PART_OF_FLOORS = 6
+"""A pool's first floor, unless it is asked for just below where it is: if that is not enough, pools are not what decides the term."""
 PART_OF_BOXES, MOST_OF_BOXES, BOX_PER_ENTRY = 30, 10, 32
 """A box; where that is little, so much for each number in the program, but no more than the greater part."""
 

@@ -52,16 +52,16 @@ class FloorSearch:
         """A lower bound on the term."""
         prices = self._program.terms[self._index].of_peaks
         counted = sorted((p for p, price in enumerate(prices) if price), key=lambda p: -self._tops[p] * prices[p])
-        steps = dict[int, tuple[int, int]]()
+        steps, work = dict[int, tuple[int, int]](), self._end - self._asking.work
         for number, pool in enumerate(counted):
             # Without the greatest the others are of no use, so each may take of what is left what it is of the term.
             due = [self._tops[other] * prices[other] for other in counted[number:]]
             share = (self._end - self._asking.work) * due[0] // max(sum(due), 1)
-            if self._settle(pool, share):
+            if not steps and self._settle(pool, share):  # as long as the greater ones are settled, too
                 continue
             before, step = self._asking.work, self._best // FIRST_STEP
-            if self._raise(pool, step // prices[pool], min(share, self._end - before)):
-                if self._is_soon(before) and self._settle(pool, share):
+            if self._raise(pool, step // prices[pool], min(share, work // budget.PART_OF_FLOORS)):
+                if not steps and self._is_soon(before) and self._settle(pool, share):
                     continue
                 steps[pool] = step, self._next(before)
             elif not number:
