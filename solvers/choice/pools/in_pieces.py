@@ -112,6 +112,8 @@ class InPieces(Standing):
         least, value = self.bound[0], evaluate(self.instance, windows.placement)
         if self.value is not None and (value[0] - least) * budget.REACHED <= self.value[0] - least:
             self._take(windows.placement)
+        else:
+            self._take(found)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
