@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "gluing/forest.hpp"
@@ -45,17 +47,32 @@ public:
     Piece joined(Node first, Node second) const {
         const Piece &a = forest_[first], &b = forest_[second];
         Piece made;
-        made.first = first, made.second = second, made.joint = a.end <= b.begin ? Joint::kChain : Joint::kStack;
+        made.parts = two(first, second), made.joint = a.end <= b.begin ? Joint::kChain : Joint::kStack;
         made.begin = std::min(a.begin, b.begin), made.end = std::max(a.end, b.end);
         made.height = made.joint == Joint::kStack ? a.height + b.height : std::max(a.height, b.height);
         return made;
     }
 
-    // Calls `look` with begin, end and height of each rectangle of the joined piece that neither of its two pieces fills, until one returns false.
+    // The same, or a wheel.
+    Piece joined(const Parts& parts) const {
+        if (parts.back() == kNoNode) return joined(parts[0], parts[1]);
+        Piece made;
+        made.parts = parts, made.joint = Joint::kWheel;
+        made.begin = forest_[parts[0]].begin, made.end = forest_[parts[1]].end;
+        made.height = std::max({high(made, {0, 2}), high(made, {0, 4, 3}), high(made, {1, 3})});
+        return made;
+    }
+
+    // Calls `look` with begin, end and height of each rectangle of the joined piece that none of its pieces fills, until one returns false.
     template <typename Look>
     bool wasted(const Piece& made, const Look& look) const {
-        const Piece &a = forest_[made.first], &b = forest_[made.second];
         const auto at = [&](std::int32_t begin, std::int32_t end, Coord height) { return begin >= end || height <= 0 || look(begin, end, height); };
+        if (made.joint == Joint::kWheel) {
+            const Piece& middle = forest_[made.parts[4]];
+            return at(made.begin, middle.begin, made.height - high(made, {0, 2})) && at(middle.begin, middle.end, made.height - high(made, {0, 4, 3})) &&
+                   at(middle.end, made.end, made.height - high(made, {1, 3}));
+        }
+        const Piece &a = forest_[made.parts[0]], &b = forest_[made.parts[1]];
         if (made.joint == Joint::kStack) {
             return at(made.begin, a.begin, a.height) && at(a.end, made.end, a.height) && at(made.begin, b.begin, b.height) && at(b.end, made.end, b.height);
         }
@@ -89,8 +106,7 @@ public:
     // These pieces and all that they are made of, each after what it is part of.
     std::vector<Node> with_parts(std::vector<Node> nodes) const {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const Piece& piece = forest_[nodes[i]];
-            if (piece.joint != Joint::kLeaf) nodes.push_back(piece.first), nodes.push_back(piece.second);
+            for (const Node part : forest_[nodes[i]].made_of()) nodes.push_back(part);
         }
         return nodes;
     }
@@ -105,8 +121,9 @@ public:
         for (std::size_t i = nodes.size(); i-- > 0;) {
             const Piece& piece = forest_[nodes[i]];
             if (piece.joint == Joint::kLeaf) continue;
+            const std::span<const Node> parts = piece.made_of();
             goes[static_cast<std::size_t>(nodes[i])] =
-                goes[static_cast<std::size_t>(piece.first)] || goes[static_cast<std::size_t>(piece.second)] ||
+                std::any_of(parts.begin(), parts.end(), [&](Node part) { return goes[static_cast<std::size_t>(part)]; }) ||
                 !wasted(piece, [&](std::int32_t begin, std::int32_t end, Coord) { return !slack_.lacks(static_cast<std::size_t>(begin), static_cast<std::size_t>(end)); });
         }
         for (const Node node : nodes) {
@@ -115,6 +132,13 @@ public:
     }
 
 private:
+    // The height of these parts on top of each other.
+    Coord high(const Piece& made, std::initializer_list<std::size_t> parts) const {
+        Coord sum = 0;
+        for (const std::size_t part : parts) sum += forest_[made.parts[part]].height;
+        return sum;
+    }
+
     void pay(const Piece& made, int sign, std::int64_t& work) {
         work += kLooksAJoint;
         wasted(made, [&](std::int32_t begin, std::int32_t end, Coord height) {

@@ -60,16 +60,16 @@ Node ExactGluing::place() {
     const std::vector<Node>& among = inside.empty() ? forest.loose() : inside;  // all may be part of what begins or ends outside
     Node node = among[course_.below(among.size())];
     if (course_.below(2) == 0) return node;
-    while (forest[node].joint != Joint::kLeaf) node = course_.below(2) == 0 ? forest[node].first : forest[node].second;
+    while (forest[node].joint != Joint::kLeaf) node = forest[node].parts[course_.below(forest[node].made_of().size())];
     return node;
 }
 
 std::optional<Coord> ExactGluing::key_of(const Piece& made) { return made.joint == Joint::kStack ? 0 : chance(made); }
 
-void ExactGluing::consider(Node first, Node second) {
+void ExactGluing::consider(const Piece& made) {
     course_.work += kLooksACandidate;
     const Coord noise = some_noise();
-    push_anew({*key_of(glued_.joined(first, second)) + noise, 0, first, second, noise});
+    push_anew({*key_of(made) + noise, 0, made.parts, noise});
 }
 
 void ExactGluing::look_around(Node node) {
@@ -78,13 +78,17 @@ void ExactGluing::look_around(Node node) {
     const Coord height = forest[node].height;
     course_.work += 2 * forest.count_beginning(begin) + forest.count_beginning(end) + forest.count_ending(begin);
     for (Node other = forest.beginning_at(end); other != kNoNode; other = forest[other].next_begin) {
-        if (forest[other].height == height) consider(node, other);
+        if (forest[other].height == height) consider(glued_.joined(node, other));
     }
     for (Node other = forest.ending_at(begin); other != kNoNode; other = forest[other].next_end) {
-        if (forest[other].height == height) consider(other, node);
+        if (forest[other].height == height) consider(glued_.joined(other, node));
     }
     for (Node other = forest.beginning_at(begin); other != kNoNode; other = forest[other].next_begin) {
-        if (other != node && forest[other].end == end) consider(std::min(node, other), std::max(node, other));
+        if (other != node && forest[other].end == end) consider(glued_.joined(std::min(node, other), std::max(node, other)));
+    }
+    for (const Parts& parts : wheels_with(node)) {
+        const Piece made = glued_.joined(parts);
+        if (glued_.wasted(made, [](std::int32_t, std::int32_t, Coord) { return false; })) consider(made);
     }
 }
 

@@ -9,8 +9,8 @@
 
 namespace memplan {
 
-// Joins pieces of equal height that follow each other, and pieces that begin and end together: as many of them as are as high as a piece beside them,
-// since there are many such sets of short-lived pieces, and any will do.
+// Joins pieces of equal height that follow each other, wheels, and pieces that begin and end together: as many of them as are as high as a piece beside
+// them, since there are many such sets of short-lived pieces, and any will do.
 class ExactGluing final : Gluer {
 public:
     // All sections are filled up to this height.
@@ -18,6 +18,7 @@ public:
 
     const Assembly& glued() const { return glued_; }
     std::int64_t once() const { return once_; }
+    bool has_wheels() const { return has_wheels_; }
 
     // Begins with loose blocks and glues them, from the surest joint on.
     void glue_all() { glue_once(height_); }
@@ -31,7 +32,7 @@ private:
     void look_around(Node node) override;
     Node place() override;
     bool joins_others(const Piece& made) override;
-    void consider(Node first, Node second);
+    void consider(const Piece& made);
     bool chain_some(std::int32_t begin, std::int32_t end);
     bool add_up_to(Coord height, const std::vector<Node>& pieces);
 

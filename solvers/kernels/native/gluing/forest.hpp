@@ -1,7 +1,11 @@
-// Pieces that are glued together: trees whose leaves are blocks and whose inner nodes are two pieces, one on top of the other or one after the other.
+// Pieces that are glued together: trees whose leaves are blocks and whose inner nodes are two pieces, one on top of the other or one after the other, or
+// a pinwheel: four pieces around a fifth.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "shared/input.hpp"
@@ -11,17 +15,25 @@ namespace memplan {
 using Node = std::int32_t;
 inline constexpr Node kNoNode = -1;
 
-enum class Joint : std::uint8_t { kLeaf, kStack, kChain };
+enum class Joint : std::uint8_t { kLeaf, kStack, kChain, kWheel };
+
+// What is joined: the lower and the upper; or the earlier and the later; or of a wheel what lies below its middle, what begins when the middle ends, what
+// ends when it begins, what lies above it, and the middle.
+using Parts = std::array<Node, 5>;
+
+inline constexpr Parts two(Node first, Node second) { return {first, second, kNoNode, kNoNode, kNoNode}; }
 
 struct Piece {
     std::int32_t begin = 0, end = 0;  // sections
     Coord height = 0;
-    Node first = kNoNode, second = kNoNode;  // the lower and the upper, or the earlier and the later
+    Parts parts = two(kNoNode, kNoNode);
     Node next_begin = kNoNode, last_begin = kNoNode;  // links among the loose pieces with the same begin
     Node next_end = kNoNode, last_end = kNoNode;      // links among those with the same end
     std::int32_t place = 0;  // index in the list of loose pieces
     Joint joint = Joint::kLeaf;
     bool loose = false;
+
+    std::span<const Node> made_of() const { return {parts.data(), joint == Joint::kLeaf ? std::size_t{0} : joint == Joint::kWheel ? parts.size() : 2}; }
 };
 
 class Forest {
@@ -53,17 +65,20 @@ public:
             unused_.pop_back();
             pieces_[static_cast<std::size_t>(node)] = made;
         }
-        bind(made.first), bind(made.second), loosen(node);
+        rejoin(node);
         return node;
     }
 
     // Takes a piece apart. Its node keeps its data until it is given back.
     void split(Node node) {
-        bind(node), loosen((*this)[node].second), loosen((*this)[node].first);
+        bind(node);
+        const std::span<const Node> parts = (*this)[node].made_of();
+        for (std::size_t i = parts.size(); i-- > 0;) loosen(parts[i]);
     }
 
     void rejoin(Node node) {
-        bind((*this)[node].first), bind((*this)[node].second), loosen(node);
+        for (const Node part : (*this)[node].made_of()) bind(part);
+        loosen(node);
     }
 
     void give_back(Node node) { unused_.push_back(node); }

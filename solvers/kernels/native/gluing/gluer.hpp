@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "gluing/assembly.hpp"
 #include "gluing/course.hpp"
+#include "gluing/wheels.hpp"
 
 namespace memplan {
 
@@ -21,13 +24,14 @@ inline constexpr Coord kMostSurety = 20 * kOne;     // most by which a chain of 
 inline constexpr std::uint64_t kPathBits = 9;       // paths that are taken apart are up to 2^1 .. 2^9 joints long,
 inline constexpr std::uint64_t kMostOthers = 4;     // in so many pieces beside the first
 inline constexpr Coord kWasteWeighs = 4;            // weight of wasting all slack, in pieces
+inline constexpr std::size_t kFewWheels = 100;      // wheels are looked for while there is at least one to so many blocks
 
 class Gluer {
 protected:
     struct Candidate {
         Coord key;
         std::uint32_t turn;
-        Node first, second;
+        Parts parts;
         Coord noise;
         bool operator>(const Candidate& other) const { return std::tie(key, turn) > std::tie(other.key, other.turn); }
     };
@@ -53,7 +57,17 @@ protected:
         forget();
         for (Node leaf = 0; leaf < static_cast<Node>(blocks_.count()) && !course_.is_over(); ++leaf) look_around(leaf);
         glue();
+        const std::vector<Node> nodes = glued_.with_parts(glued_.forest().loose());
+        const auto wheels = std::count_if(nodes.begin(), nodes.end(), [this](Node node) { return glued_.forest()[node].joint == Joint::kWheel; });
+        has_wheels_ = has_wheels_ && static_cast<std::size_t>(wheels) * kFewWheels > blocks_.count();
+        course_.work += static_cast<std::int64_t>(nodes.size());
         once_ = course_.work - begun;
+    }
+
+    // The wheels of which this loose piece is part; none if hardly any were made so far: where blocks were cut straight, they are chance.
+    const std::vector<Parts>& wheels_with(Node node) {
+        static const std::vector<Parts> none;
+        return has_wheels_ ? wheels_.with(glued_.forest(), node, course_.work) : none;
     }
 
     // Takes apart and glues again until one piece is left, or this much work brings no new minimum of pieces.
@@ -96,8 +110,8 @@ protected:
             Candidate c = queue_.back();
             queue_.pop_back();
             course_.work += looks_;
-            if (!glued_.forest()[c.first].loose || !glued_.forest()[c.second].loose) continue;
-            const Piece made = glued_.joined(c.first, c.second);
+            if (std::any_of(c.parts.begin(), c.parts.end(), [&](Node part) { return part != kNoNode && !glued_.forest()[part].loose; })) continue;
+            const Piece made = glued_.joined(c.parts);
             const std::optional<Coord> key = key_of(made);
             if (!key) continue;
             if (*key + c.noise > c.key && !queue_.empty() && *key + c.noise > queue_.front().key) {
@@ -128,24 +142,27 @@ protected:
         return (noise_ * (up - down)) >> 16;
     }
 
-    // How many pieces end where the first of these two does, and begin where the second does.
+    // How many pieces end where the first of these does, and begin where the second does.
     std::pair<Coord, Coord> rivals(const Piece& made) const {
         const Forest& forest = glued_.forest();
-        const Coord ends = forest.count_ending(forest[made.first].end), begins = forest.count_beginning(forest[made.second].begin);
+        const Coord ends = forest.count_ending(forest[made.parts[0]].end), begins = forest.count_beginning(forest[made.parts[1]].begin);
         return {std::min(ends, kMostRivals), std::min(begins, kMostRivals)};
     }
 
     // The logarithm of how many pairs could be chained there, less that of the height: equal heights are the less likely by chance the greater they
-    // are, and where there are many pairs a joint can wait.
+    // are, and where there are many pairs a joint can wait. In a wheel two heights are equal to those of two pieces.
     Coord chance(const Piece& made) const {
+        const auto surety = [&](Node node) { return std::min(log2_of(static_cast<std::uint64_t>(glued_.forest()[node].height) + 1), kMostSurety); };
         const auto [ends, begins] = rivals(made);
-        return log2_of(static_cast<std::uint64_t>(ends * begins)) - std::min(log2_of(static_cast<std::uint64_t>(made.height) + 1), kMostSurety);
+        const Coord pairs = log2_of(static_cast<std::uint64_t>(ends * begins)) - surety(made.parts[1]);
+        return made.joint == Joint::kWheel ? pairs - surety(made.parts[2]) : pairs;
     }
 
     const LeafBlocks& blocks_;
     Assembly glued_;
     Course& course_;
     Coord noise_ = 0;
+    bool has_wheels_ = true;
     std::int64_t once_ = 0;  // the work of the first gluing
 
 private:
@@ -186,13 +203,14 @@ private:
         fresh_.push_back(node);
         const std::uint64_t most = std::uint64_t{2} << course_.below(kPathBits);
         for (std::uint64_t steps = 1 + course_.below(most); steps > 0 && glued_.forest()[node].joint != Joint::kLeaf; --steps) {
-            const Node first = glued_.forest()[node].first, second = glued_.forest()[node].second;
             glued_.split(node, course_.work);
             log_.push_back({node, false});
-            fresh_.push_back(first), fresh_.push_back(second);
-            const bool in_first = touches(first, time), in_second = touches(second, time);
-            const bool goes_first = in_first == in_second ? course_.below(2) == 0 : in_first;
-            node = goes_first ? first : second;
+            const std::span<const Node> parts = glued_.forest()[node].made_of();
+            fresh_.insert(fresh_.end(), parts.begin(), parts.end());
+            there_.clear();
+            std::copy_if(parts.begin(), parts.end(), std::back_inserter(there_), [&](Node part) { return touches(part, time); });
+            if (there_.empty()) there_.assign(parts.begin(), parts.end());
+            node = there_.size() == 1 ? there_[0] : there_[course_.below(there_.size())];
         }
     }
 
@@ -200,10 +218,11 @@ private:
 
     const Coord temperature_;
     const std::int64_t looks_;
+    Wheels wheels_;
     std::vector<Candidate> queue_;  // a heap
     std::uint32_t turn_ = 0;
     std::vector<Change> log_;
-    std::vector<Node> fresh_, some_;
+    std::vector<Node> fresh_, some_, there_;
 };
 
 }  // namespace memplan

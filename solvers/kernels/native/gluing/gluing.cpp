@@ -21,7 +21,7 @@ constexpr Coord kFirstGap = 60;                  // the first gap is this part o
 constexpr Coord kWider = 3;                      // the gap grows by this factor after a failure
 constexpr std::int64_t kPartOfWork = 4;          // this part of all work for one height,
 constexpr std::int64_t kLooksABlock = 400'000;   // but at first no more than this; all but this part for exact joints alone,
-constexpr std::size_t kFewLeft = 4;              // which end if more than this part of all blocks is left at first: they were not cut straight
+constexpr std::size_t kFewLeft = 4;              // which end if more than this part of all blocks is left at first: few of them fit exactly
 constexpr int kMostFailures = 5;                 // rounds of failed heights, each with twice as much work
 constexpr std::int64_t kStuck = 30;              // without a new minimum of pieces for this multiple of the work of the first gluing
 constexpr std::int64_t kNoSlack = 4;             // without slack it goes on for this multiple of the same
@@ -86,6 +86,7 @@ private:
         if (std::any_of(live_.begin(), live_.end(), [&](Coord live) { return live < least_; })) return false;
         ExactGluing exact(blocks_, course_, least_);
         exact.glue_all();
+        has_wheels_ = exact.has_wheels();
         suits_exact_ = exact.glued().loose() * kFewLeft <= blocks_.count();
         if (!suits_exact_) return false;
         for (bool is_better = true; !course_.is_over(); is_better = exact.renew(until)) {
@@ -186,12 +187,16 @@ private:
         const bool in_order = a.end <= b.begin || (a.begin < b.end && node < other);
         const Node first = in_order ? node : other, second = in_order ? other : node;
         for (const Candidate& known : found_) {
-            if (known.first == first && known.second == second) return;
+            if (known.parts[0] == first && known.parts[1] == second) return;
         }
-        const std::optional<Coord> key = key_of(glued_.joined(first, second));
+        add(glued_.joined(first, second));
+    }
+
+    void add(const Piece& made) {
+        const std::optional<Coord> key = key_of(made);
         if (!key) return;
         const Coord noise = some_noise();
-        found_.push_back({*key + noise, static_cast<std::uint32_t>(found_.size()), first, second, noise});
+        found_.push_back({*key + noise, static_cast<std::uint32_t>(found_.size()), made.parts, noise});
     }
 
     void look_around(Node node) override {
@@ -218,6 +223,7 @@ private:
         for (int i = 0; i < kNear && (t = glued_.forest().next_begin(t + 1)) != kNoNode; ++i) beginning(t);
         t = piece.begin + 1;
         for (int i = 0; i < kNear && (t = glued_.forest().last_end(t - 1)) != kNoNode; ++i) ending(t);
+        for (const Parts& parts : wheels_with(node)) add(glued_.joined(parts));
         const std::size_t kept = std::min(found_.size(), kCandidates);
         std::partial_sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(kept), found_.end(), [](const Candidate& a, const Candidate& b) { return b > a; });
         for (std::size_t i = 0; i < kept; ++i) push_anew(found_[i]);

@@ -30,8 +30,14 @@ std::vector<std::pair<Coord, Node>> leaves_of(const Forest& forest, Node whole) 
             leaves.push_back({base, node});
             continue;
         }
-        open.push_back({base, piece.first});
-        open.push_back({piece.joint == Joint::kStack ? base + forest[piece.first].height : base, piece.second});
+        const auto top = [&](std::size_t part, Coord floor) { return floor + forest[piece.parts[part]].height; };
+        open.push_back({base, piece.parts[0]});
+        open.push_back({piece.joint == Joint::kStack ? top(0, base) : base, piece.parts[1]});
+        if (piece.joint != Joint::kWheel) continue;
+        const Coord middle = top(0, base);
+        open.push_back({middle, piece.parts[2]});
+        open.push_back({std::max(top(1, base), top(4, middle)), piece.parts[3]});
+        open.push_back({middle, piece.parts[4]});
     }
     return leaves;
 }

@@ -34,17 +34,32 @@ class Assembly:
         new.slack, new.forest = self.slack.copy(), self.forest.copy()
         return new
 
-    def joined(self, first: int, second: int) -> Piece:
-        """One on top of the other, or after it if it begins no sooner than that ends."""
-        a, b = self.forest[first], self.forest[second]
+    def joined(self, *parts: int) -> Piece:
+        """One on top of the other, or after it if it begins no sooner than that ends; or a wheel."""
+        a, b = self.forest[parts[0]], self.forest[parts[1]]
+        if len(parts) > 2:
+            return Piece(a.begin, b.end, max(self._heights(parts)), parts)
         is_chain = a.end <= b.begin
         height = max(a.height, b.height) if is_chain else a.height + b.height
-        return Piece(min(a.begin, b.begin), max(a.end, b.end), height, first, second, is_chain)
+        return Piece(min(a.begin, b.begin), max(a.end, b.end), height, parts, is_chain)
+
+    def _heights(self, wheel: tuple[int, ...]) -> tuple[int, int, int]:
+        """Before, beside and after its middle."""
+        below, right, left, above, middle = (self.forest[part].height for part in wheel)
+        return below + left, below + middle + above, right + above
 
     def wasted(self, made: Piece) -> list[tuple[int, int, int]]:
-        """The rectangles of the joined piece that neither of its two pieces fills, as (begin, end, height)."""
-        a, b = self.forest[made.first], self.forest[made.second]
-        if made.is_chain:
+        """The rectangles of the joined piece that none of its pieces fills, as (begin, end, height)."""
+        a, b = self.forest[made.parts[0]], self.forest[made.parts[1]]
+        if made.is_wheel:
+            middle = self.forest[made.parts[-1]]
+            before, beside, after = (made.height - height for height in self._heights(made.parts))
+            found = [
+                (made.begin, middle.begin, before),
+                (middle.begin, middle.end, beside),
+                (middle.end, made.end, after),
+            ]
+        elif made.is_chain:
             found = [
                 (a.begin, a.end, made.height - a.height),
                 (a.end, b.begin, made.height),
@@ -84,9 +99,7 @@ class Assembly:
         """These pieces and all that they are made of, each after what it is part of."""
         found = list(nodes)
         for node in found:
-            piece = self.forest[node]
-            if not piece.is_leaf:
-                found += (piece.first, piece.second)
+            found += self.forest[node].parts
         return found
 
     def lower(self, height: int) -> None:
@@ -98,7 +111,7 @@ class Assembly:
         goes: set[int] = set()
         for node in reversed(nodes):
             piece = self.forest[node]
-            if not piece.is_leaf and (not goes.isdisjoint((piece.first, piece.second)) or self._lacks_room(piece)):
+            if not piece.is_leaf and (not goes.isdisjoint(piece.parts) or self._lacks_room(piece)):
                 goes.add(node)
         for node in nodes:
             if node in goes:

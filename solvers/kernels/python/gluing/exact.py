@@ -1,7 +1,7 @@
 """Gluing where blocks leave no room unused, as in native/gluing/exact.cpp: only joints that waste nothing.
 
-Pieces of equal height that follow each other are joined, and pieces that begin and end together: as many of them as are as high as a piece beside them,
-since there are many such sets of short-lived pieces, and any will do.
+Pieces of equal height that follow each other are joined, wheels, and pieces that begin and end together: as many of them as are as high as a piece beside
+them, since there are many such sets of short-lived pieces, and any will do.
 """
 
 from __future__ import annotations
@@ -85,20 +85,20 @@ class ExactGluing(Gluer):
         node = inside[below(len(inside))]
         if below(2) == 1:
             while not forest[node].is_leaf:
-                node = forest[node].first if below(2) == 0 else forest[node].second
+                node = forest[node].parts[below(len(forest[node].parts))]
         return node
 
     def _key(self, made: Piece) -> int:
-        return self._chance(made) if made.is_chain else 0
+        return self._chance(made) if made.is_chain or made.is_wheel else 0
 
     def _joins_others(self, made: Piece) -> bool:
         """Looks for a better use of the pieces before two of them are stacked."""
-        return not made.is_chain and self.noise > 0 and self._chain_some(made.begin, made.end)
+        return not made.is_chain and not made.is_wheel and self.noise > 0 and self._chain_some(made.begin, made.end)
 
-    def _consider(self, first: int, second: int) -> None:
+    def _consider(self, made: Piece) -> None:
         self.course.work += LOOKS_A_CANDIDATE
         noise = self._some_noise()
-        self._push(self._key(self.glued.joined(first, second)) + noise, first, second, noise)
+        self._push(self._key(made) + noise, made, noise)
 
     def _look_around(self, node: int) -> None:
         forest = self.forest
@@ -107,13 +107,17 @@ class ExactGluing(Gluer):
         self.course.work += 2 * len(beginning) + len(following) + len(before)
         for other in following:
             if forest[other].height == piece.height:
-                self._consider(node, other)
+                self._consider(self.glued.joined(node, other))
         for other in before:
             if forest[other].height == piece.height:
-                self._consider(other, node)
+                self._consider(self.glued.joined(other, node))
         for other in beginning:
             if other != node and forest[other].end == piece.end:
-                self._consider(min(node, other), max(node, other))
+                self._consider(self.glued.joined(min(node, other), max(node, other)))
+        for parts in self._wheels_with(node):
+            made = self.glued.joined(*parts)
+            if not self.glued.wasted(made):
+                self._consider(made)
 
     def _chain_some(self, begin: int, end: int) -> bool:
         """Stack some of the pieces with this begin and end, as high as a piece before or after them, and chain them with it.

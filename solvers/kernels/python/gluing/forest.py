@@ -7,20 +7,27 @@ from dataclasses import dataclass, replace
 
 @dataclass(slots=True)
 class Piece:
-    """A block, or two pieces joined: one on top of the other (the lower first), or one after the other."""
+    """A block, or pieces joined: two, one on top of the other or one after the other, or a pinwheel of five."""
 
     begin: int
     end: int
     height: int
-    first: int = -1
-    second: int = -1
+    parts: tuple[int, ...] = ()
+    """The lower and the upper; or the earlier and the later.
+
+    Or of a wheel what lies below its middle, what begins when the middle ends, what ends when it begins, what lies above it, and the middle.
+    """
     is_chain: bool = False
     place: int = -1
     """Index in the list of loose pieces; -1 if the piece is part of another."""
 
     @property
     def is_leaf(self) -> bool:
-        return self.first < 0
+        return not self.parts
+
+    @property
+    def is_wheel(self) -> bool:
+        return len(self.parts) > 2
 
     def touches(self, time: int) -> bool:
         return self.begin <= time <= self.end
@@ -64,14 +71,14 @@ class Forest:
 
     def rejoin(self, node: int) -> None:
         piece = self.pieces[node]
-        self._bind(piece.first)
-        self._bind(piece.second)
+        for part in piece.parts:
+            self._bind(part)
         self._loosen(node)
 
     def split(self, node: int) -> None:
         self._bind(node)
-        self._loosen(self.pieces[node].second)
-        self._loosen(self.pieces[node].first)
+        for part in reversed(self.pieces[node].parts):
+            self._loosen(part)
 
     def _loosen(self, node: int) -> None:
         piece = self.pieces[node]

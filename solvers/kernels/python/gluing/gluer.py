@@ -11,6 +11,7 @@ from .course import Course
 from .forest import Forest, Piece
 from .leaves import LeafBlocks
 from .slack import ONE, log2
+from .wheels import wheels_with
 
 # The same numbers stand in kernels/native/gluing.
 NOISES = (69_400, 231_300, 693_900)
@@ -19,6 +20,7 @@ MOST_SURETY = 20 * ONE
 PATH_BITS = 9
 MOST_OTHERS = 4
 WASTE_WEIGHS = 4
+FEW_WHEELS = 100
 
 
 class Gluer(ABC):
@@ -33,9 +35,10 @@ class Gluer(ABC):
         self.blocks, self.course = blocks, course
         self.glued = Assembly(blocks, 0, course)
         self.noise = self._turn = 0
+        self.has_wheels = True
         self.once = 0
         """The work of the first gluing."""
-        self._queue: list[tuple[int, int, int, int, int]] = []
+        self._queue: list[tuple[int, int, tuple[int, ...], int]] = []
         self._log: list[tuple[int, bool]] = []
         self._fresh: list[int] = []
 
@@ -69,7 +72,15 @@ class Gluer(ABC):
                 break
             self._look_around(leaf)
         self._glue()
+        nodes = self.glued.with_parts(self.glued.loose)
+        wheels = sum(self.forest[node].is_wheel for node in nodes)
+        self.has_wheels = self.has_wheels and wheels * FEW_WHEELS > len(self.blocks.pieces)
+        self.course.work += len(nodes)
         self.once = self.course.work - begun
+
+    def _wheels_with(self, node: int) -> list[tuple[int, ...]]:
+        """The wheels of which this loose piece is part; none if hardly any were made so far: where blocks were cut straight, they are chance."""
+        return wheels_with(self.forest, node, self.course) if self.has_wheels else []
 
     def _improve(self, until: int, patience: int) -> None:
         """Takes apart and glues again until one piece is left, or this much work brings no new minimum of pieces."""
@@ -102,23 +113,23 @@ class Gluer(ABC):
     def _glue(self) -> None:
         """Makes joints from the cheapest on."""
         while self._queue and not self.course.is_over():
-            known, _, first, second, noise = candidate = heappop(self._queue)
+            known, _, parts, noise = candidate = heappop(self._queue)
             self.course.work += self.looks
-            if not self.forest.is_loose(first) or not self.forest.is_loose(second):
+            if not all(map(self.forest.is_loose, parts)):
                 continue
-            made = self.glued.joined(first, second)
+            made = self.glued.joined(*parts)
             key = self._key(made)
             if key is None:
                 continue
             if key + noise > known and self._queue and key + noise > self._queue[0][0]:
-                self._push(key + noise, first, second, noise)
+                self._push(key + noise, made, noise)
             elif self._joins_others(made):
                 heappush(self._queue, candidate)
             else:
                 self._look_around(self._join(made))
 
-    def _push(self, key: int, first: int, second: int, noise: int) -> None:
-        heappush(self._queue, (key, self._turn, first, second, noise))
+    def _push(self, key: int, made: Piece, noise: int) -> None:
+        heappush(self._queue, (key, self._turn, made.parts, noise))
         self._turn += 1
 
     def _join(self, made: Piece) -> int:
@@ -133,18 +144,20 @@ class Gluer(ABC):
         return self.noise * (up - self.course.below(ONE)) >> 16
 
     def _rivals(self, made: Piece) -> tuple[int, int]:
-        """How many pieces end where the first of these two does, and begin where the second does."""
-        ends = len(self.forest.ends[self.forest[made.first].end])
-        begins = len(self.forest.begins[self.forest[made.second].begin])
+        """How many pieces end where the first of these does, and begin where the second does."""
+        ends = len(self.forest.ends[self.forest[made.parts[0]].end])
+        begins = len(self.forest.begins[self.forest[made.parts[1]].begin])
         return min(ends, MOST_RIVALS), min(begins, MOST_RIVALS)
 
     def _chance(self, made: Piece) -> int:
         """The logarithm of how many pairs could be chained there, less that of the height.
 
-        Equal heights are the less likely by chance the greater they are, and where there are many pairs a joint can wait.
+        Equal heights are the less likely by chance the greater they are, and where there are many pairs a joint can wait. In a wheel two heights
+        are equal to those of two pieces.
         """
         ends, begins = self._rivals(made)
-        return log2(ends * begins) - min(log2(made.height + 1), MOST_SURETY)
+        sure = made.parts[1:3] if made.is_wheel else made.parts[1:]
+        return log2(ends * begins) - sum(min(log2(self.forest[node].height + 1), MOST_SURETY) for node in sure)
 
     def _energy(self) -> int:
         return len(self.glued.loose) * ONE + self.glued.waste // (self.glued.room // (WASTE_WEIGHS * ONE) + 1)
@@ -183,7 +196,6 @@ class Gluer(ABC):
                 break
             self.glued.split(node)
             self._log.append((node, False))
-            self._fresh += (piece.first, piece.second)
-            in_first, in_second = forest[piece.first].touches(time), forest[piece.second].touches(time)
-            goes_first = below(2) == 0 if in_first == in_second else in_first
-            node = piece.first if goes_first else piece.second
+            self._fresh += piece.parts
+            there = [part for part in piece.parts if forest[part].touches(time)] or piece.parts
+            node = there[0 if len(there) == 1 else below(len(there))]

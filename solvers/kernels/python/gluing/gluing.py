@@ -1,10 +1,10 @@
 """Packing by gluing, in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
-Pieces are joined, one on top of the other or one after the other, until one is left: the placement. Below the height that is tried, each section has
-some slack. A joint uses up slack where neither of its two pieces fills the joined one; the less slack a section has, the more that costs. First the
-cheapest joints are made. Then pieces that meet at one time are taken apart some way down and glued again, with random noise on the costs; the result
-is kept if it leaves fewer pieces, or little more. The exact search places the few pieces that are left. From each success it goes on to lower heights,
-where only the joints that waste too much room are taken apart.
+Pieces are joined, one on top of the other, one after the other, or four around a fifth, until one is left: the placement. Below the height that is
+tried, each section has some slack. A joint uses up slack where none of its pieces fills the joined one; the less slack a section has, the more that costs.
+First the cheapest joints are made. Then pieces that meet at one time are taken apart some way down and glued again, with random noise on the costs; the
+result is kept if it leaves fewer pieces, or little more. The exact search places the few pieces that are left. From each success it goes on to lower
+heights, where only the joints that waste too much room are taken apart.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class _Gluing(Gluer):
             return False
         exact = ExactGluing(self.blocks, self.course, self.least)
         exact.glue_all()
+        self.has_wheels = exact.has_wheels
         self.suits_exact = len(exact.glued.loose) * FEW_LEFT <= len(self.blocks.pieces)
         if not self.suits_exact:
             return False
@@ -205,28 +206,34 @@ class _Gluing(Gluer):
             if price is None:
                 return None
             cost += price
-        if cost > TRIFLE or not made.is_chain:
+        if cost > TRIFLE or not (made.is_chain or made.is_wheel):
             return log2(cost)
         self.course.work += sum(self._rivals(made))
         return log2(cost) + self._chance(made)
 
     def _look_around(self, node: int) -> None:
-        found: dict[tuple[int, int], tuple[int, int, int]] = {}
+        found: dict[tuple[int, ...], tuple[int, int, int]] = {}
         for others in self._neighbours(node):
             for other in others[:MOST_AT_ONCE]:
                 if other != node:
                     self._consider(node, other, found)
-        for key, _, noise, first, second in sorted((*value, *pair) for pair, value in found.items())[:CANDIDATES]:
-            self._push(key, first, second, noise)
+        for parts in self._wheels_with(node):
+            self._add(self.glued.joined(*parts), found)
+        for key, _, noise, parts in sorted((*value, parts) for parts, value in found.items())[:CANDIDATES]:
+            self._push(key, self.glued.joined(*parts), noise)
 
-    def _consider(self, node: int, other: int, found: dict[tuple[int, int], tuple[int, int, int]]) -> None:
+    def _consider(self, node: int, other: int, found: dict[tuple[int, ...], tuple[int, int, int]]) -> None:
         a, b = self.forest[node], self.forest[other]
         in_order = a.end <= b.begin or (a.begin < b.end and node < other)
         pair = (node, other) if in_order else (other, node)
-        key = None if pair in found else self._key(self.glued.joined(*pair))
+        if pair not in found:
+            self._add(self.glued.joined(*pair), found)
+
+    def _add(self, made: Piece, found: dict[tuple[int, ...], tuple[int, int, int]]) -> None:
+        key = self._key(made)
         if key is not None:
             noise = self._some_noise()
-            found[pair] = (key + noise, len(found), noise)
+            found[made.parts] = (key + noise, len(found), noise)
 
     def _neighbours(self, node: int) -> list[list[int]]:
         """The loose pieces that begin or end at the piece's begin or end, or soon before or after: one list for each time."""

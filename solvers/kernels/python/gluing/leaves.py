@@ -134,6 +134,14 @@ def _leaves_of(forest: Forest, whole: int) -> list[tuple[int, int]]:
         if piece.is_leaf:
             leaves.append((base, node))
         else:
-            above = 0 if piece.is_chain else forest[piece.first].height
-            todo += [(base, piece.first), (base + above, piece.second)]
+            below, right, *others = piece.parts
+            top = base + forest[below].height
+            todo += [(base, below), (base if piece.is_chain or others else top, right)]
+            if others:
+                left, above, middle = others
+                todo += [
+                    (top, left),
+                    (max(base + forest[right].height, top + forest[middle].height), above),
+                    (top, middle),
+                ]
     return leaves
