@@ -70,7 +70,7 @@ def problems(folder: Path, pattern: str = "*") -> Iterator[tuple[Path, Problem]]
         try:
             yield path, read_problem(path.read_bytes(), name=path.name)[0]
         except BadInput as error:
-            print(f"{path.name}: no problem: {error}", file=sys.stderr)
+            print(f"{path.name}: no problem: {error.findings[0].message}", file=sys.stderr)
 
 
 if __name__ == "__main__":
