@@ -22,8 +22,6 @@ SLICE = 80
 """So many blocks that begin one after the other are a slice; the next one begins half of that later, and what is packed until then stays."""
 FIRST_OUT = 4
 """At first so many leave, then twice as many, and so on."""
-
-
 NEVER = np.iinfo(np.int64).max
 """What blocks lose that must stay."""
 
