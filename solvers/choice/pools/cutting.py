@@ -200,7 +200,7 @@ class Floors:
     def bound(self, work: int) -> int:
         """A lower bound on the term."""
         end, best = self._asking.work + work, sum(map(mul, self._prices, self._tops))
-        steps = {pool: (best // FIRST_STEP, 0, best) for pool, price in enumerate(self._prices) if price}
+        steps = {pool: (max(best // FIRST_STEP, 1), 0, best) for pool, price in enumerate(self._prices) if price}
         """By pool: the next step, the longest that was not proven, and the shortest that was."""
         while steps and not self._asking.is_over(end):
             before = self._asking.work
@@ -216,7 +216,7 @@ class Floors:
                 step = step * LONGER if proven == best else max(proven // SHORTER, (failed + proven) // 2)
             elif self._asking.work == before:  # there is too little left
                 continue
-            if (proven - failed) * FINEST_STEP >= best and step < best:
+            if failed < step < proven and (proven - failed) * FINEST_STEP >= best:
                 steps[pool] = step, failed, proven
         return sum(map(mul, self._prices, self._floors))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from random import Random
 
 import pytest
@@ -56,6 +57,25 @@ def test_no_choice_is_below_what_pieces_prove(
             allowed = [second for first, second, _ in everything if first <= most]
             floors = Floors(above_lowest(program), pieces, most, tops[0], asking)
             assert floors.bound(WORK) <= min(allowed)
+
+
+class Open(Pieces):
+    """Pieces of which nothing is proven."""
+
+    def __init__(self) -> None:
+        pass
+
+    def exceeds(self, most: int, pool: int, top: int, work: int) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("top", [1, 2, 5, 63, 400, 100_000])
+def test_floors_come_to_an_end_where_nothing_is_proven(top: int, asking: Asking) -> None:
+    program = small("pools", 0)
+    tops = [top] * len(program.rooms)
+    lowest = [min(room.lowest, top) for room in program.rooms]
+    found = Floors(program, Open(), 0, tops, asking).bound(WORK)
+    assert found == sum(map(mul, program.terms[1].of_peaks, lowest))
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
