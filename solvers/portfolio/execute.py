@@ -91,6 +91,8 @@ class Engines:
         self.work = 0
         self.broken: StopReason | None = None
         """Why an engine ended without doing its part; of several, the last one."""
+        self._is_repeatable = True
+        """Would each engine's answer be the same again, as far as it is known?"""
         self._by_name = by_name
         self._took_part: dict[str, None] = {}
         self._notes: dict[str, None] = {}
@@ -116,6 +118,10 @@ class Engines:
         if answer.stop in (StopReason.MEMORY_LIMIT, StopReason.SOLVER_FAILED):
             self.broken = answer.stop
             self.retire(name)
+        elif answer.stop is StopReason.TIME_LIMIT:  # perhaps a little before the run's own clock says so
+            self.broken = answer.stop
+        elif answer.stop is not StopReason.CANCELLED:  # by what another engine did, if not with the run
+            self._is_repeatable &= answer.reproducible
 
     def retire(self, name: str) -> None:
         """The engine has done all it can."""
@@ -129,7 +135,7 @@ class Engines:
 
     def sign(self, outcome: Outcome) -> Outcome:
         """The run's outcome, with the engines that took part and their notes."""
-        is_repeatable = outcome.stop.is_repeatable and self.broken is None
+        is_repeatable = outcome.stop.is_repeatable and self.broken is None and self._is_repeatable
         return replace(
             outcome,
             work=self.work,

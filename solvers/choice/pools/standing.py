@@ -394,5 +394,5 @@ class Standing:
             infeasible=self.infeasible,
             solver=NAME if self.has_found or self.infeasible else None,
             work=self.work,
-            reproducible=stop.is_repeatable,
+            reproducible=stop.is_repeatable and self.asking.stop is None,
         )

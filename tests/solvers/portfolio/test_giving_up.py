@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.short_weights import shortened
@@ -14,7 +15,7 @@ from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.interruption import GivenUp, check_interrupted, interruptible
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
-from solvers.model.solver import Control, Silent, Task
+from solvers.model.solver import Control, Limits, Silent, Task
 from solvers.portfolio import execute, joint, proven
 from solvers.portfolio.execute import Answer
 from tests.small.instances import make_instance, plain
@@ -137,3 +138,21 @@ def test_an_optimum_found_just_before_the_end_is_called_proven() -> None:
     assert found.value == found.bound == (0, 8)
     assert found.stop is StopReason.PROVED
     assert not found.reproducible
+
+
+@pytest.mark.parametrize(
+    ("answer", "stop"),
+    [
+        (Outcome(StopReason.TIME_LIMIT, reproducible=False), StopReason.TIME_LIMIT),
+        (Outcome(StopReason.WORK_LIMIT, reproducible=False), StopReason.WORK_LIMIT),
+    ],
+)
+def test_a_run_is_as_repeatable_as_its_engines(answer: Outcome, stop: StopReason) -> None:
+    """An engine that stops a little before the clock does was ended by the clock."""
+
+    def ask(name: str, instance: Instance, task: Task, control: Control) -> Answer:
+        return execute.ask(name, instance, task, control) if name == "greedy" else answer
+
+    with patch.object(joint, "ask", ask):
+        outcome = joint.solve_joint(INSTANCE, Task(Limits(work=100_000)), Silent(), ("pools_first",), by_name=True)
+    assert (outcome.stop, outcome.reproducible) == (stop, False)

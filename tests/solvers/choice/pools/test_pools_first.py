@@ -16,7 +16,9 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.placing import windows
+from solvers.choice.pools.standing import Standing
 from solvers.geometry.presolve import scaled, unit
+from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
@@ -192,3 +194,16 @@ def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkey
     assert made.value is not None
     assert made.bound is not None
     assert made.bound <= made.value <= 1.02 * made.bound
+
+
+def test_a_plan_whose_prices_were_cut_short_may_be_another_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(run: Standing) -> None:
+        run.asking.stop = StopReason.TIME_LIMIT
+
+    problem = generate("memories", Request(60, 48))
+    options = Options(time_limit=None, work_limit=1_000_000, workers=1, solver="pools_first")
+    assert plan(problem, options).reproducible
+    monkeypatch.setattr(Standing, "_price_proofs", cut_short)
+    made = plan(problem, options)
+    assert made.status is PlanStatus.OPTIMAL
+    assert not made.reproducible
