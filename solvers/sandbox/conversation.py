@@ -13,7 +13,7 @@ from solvers.model.solver import Control
 
 from .child import Service
 from .launcher import launcher
-from .listening import Listening, cause_of_death, reason_of_failure
+from .listening import Listening, cause_of_death, note_of_failure, reason_of_failure
 from .messages import Crashed, Message, Refused, Said
 from .remote import Remote
 
@@ -26,6 +26,8 @@ class Reply:
     """None: there is no answer."""
     stop: StopReason | None = None
     """Why there is none, or why the child was asked to end with it."""
+    fault: str | None = None
+    """What broke the child, if it did not answer for that."""
 
     def reason(self, stopped: StopReason | None) -> StopReason | None:
         """Why the answer ended early; the child only knows that it was asked to."""
@@ -102,6 +104,8 @@ class Conversation:
 
     def _failed(self, why: str, *, out_of_memory: bool) -> Reply:
         self.close()
-        for line in why.splitlines():
+        lines = why.splitlines() or ["no reason was given"]
+        for line in lines:
             self._control.log(f"{self._name}: {line}")
-        return Reply(None, reason_of_failure(self._service.memory_bytes, out_of_memory=out_of_memory))
+        stop = reason_of_failure(self._service.memory_bytes, out_of_memory=out_of_memory)
+        return Reply(None, stop, note_of_failure(self._name, lines[-1]))

@@ -14,6 +14,7 @@ from .remote import Remote
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 0.1
 """The time to answer after a request to stop, before the solver is killed."""
+NOTE_LENGTH = 200
 OUT_OF_MEMORY_CODES = (-6, -9)
 """Exit codes of a process whose C++ code cannot allocate, or that the system killed because memory ran out."""
 
@@ -45,6 +46,11 @@ def cause_of_death(remote: Remote) -> tuple[str, bool]:
     code = remote.fate.code
     how = "for unknown reasons" if code is None else f"by signal {-code}" if code < 0 else f"with exit code {code}"
     return f"its process ended {how}", code in OUT_OF_MEMORY_CODES
+
+
+def note_of_failure(name: str, why: str) -> str:
+    """What the user reads of a solver that failed."""
+    return f"{name} ended early: {why}"[:NOTE_LENGTH]
 
 
 def reason_of_failure(memory_bytes: int | None, *, out_of_memory: bool) -> StopReason:

@@ -13,12 +13,10 @@ from solvers.model.solver import Control, Task
 
 from .child import Job
 from .launcher import launcher
-from .listening import Listening, cause_of_death, reason_of_failure
+from .listening import Listening, cause_of_death, note_of_failure, reason_of_failure
 from .messages import Crashed, Ended, Found, Message, Proven, Refused
 from .referee import Contradiction, Referee
 from .remote import Remote
-
-NOTE_LENGTH = 200
 
 
 def run(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
@@ -119,8 +117,7 @@ class Supervision:
         lines = why.splitlines() or ["no reason was given"]
         for line in lines:
             self._control.log(f"{self._name}: {line}")
-        note = f"{self._name} ended early: {lines[-1]}"
-        return self.referee.cut_short(stop, notes=(note[:NOTE_LENGTH],), trusted=trusted)
+        return self.referee.cut_short(stop, notes=(note_of_failure(self._name, lines[-1]),), trusted=trusted)
 
     def _relay_output(self, remote: Remote) -> None:
         for line in remote.lines:

@@ -395,4 +395,5 @@ class Standing:
             solver=NAME if self.has_found or self.infeasible else None,
             work=self.work,
             reproducible=stop.is_repeatable and self.asking.stop is None,
+            notes=() if self.asking.fault is None else (self.asking.fault,),
         )

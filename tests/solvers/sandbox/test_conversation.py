@@ -90,7 +90,9 @@ def test_after_a_broken_child_another_gets_the_next_question(
     talk: Conversation, control: Stopping, order: dict[str, object], stop: StopReason
 ) -> None:
     assert say(talk).fields is not None
-    assert talk.ask(order, None) == Reply(None, stop)
+    reply = talk.ask(order, None)
+    assert reply == Reply(None, stop, reply.fault)
+    assert reply.fault == "obedient ended early: " + control.lines[-1].removeprefix("obedient: ")
     assert control.lines
     reply = say(talk)
     assert reply.fields is not None

@@ -50,6 +50,8 @@ class Asking:
         self.work = 0
         self.stop: StopReason | None = None
         """Why no more questions are possible: the clock, lack of memory, or a crash."""
+        self.fault: str | None = None
+        """What of that the user should read."""
         self._limits, self._seed, self._control = limits, seed, control
         self._lines = [Line(limits, control)]
         self._known: Program | None = None
@@ -158,7 +160,7 @@ class Asking:
     def _is_missing(self, reply: Reply) -> bool:
         """Is there no answer? Then the process has ended for good."""
         if reply.fields is None:
-            self.stop = reply.stop or StopReason.SOLVER_FAILED
+            self.stop, self.fault = reply.stop or StopReason.SOLVER_FAILED, reply.fault
         return reply.fields is None
 
     def _said(self, line: Line, program: Program, request: dict[str, Any]) -> Reply:

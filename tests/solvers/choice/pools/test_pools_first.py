@@ -16,12 +16,14 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.placing import windows
+from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.standing import Standing
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
+from solvers.sandbox.conversation import Reply
 from tests.property.test_solvers_alone import check
 from tests.small.judge import judge
 from tests.small.oracle import solve
@@ -207,3 +209,12 @@ def test_a_plan_whose_prices_were_cut_short_may_be_another_next_time(monkeypatch
     made = plan(problem, options)
     assert made.status is PlanStatus.OPTIMAL
     assert not made.reproducible
+
+
+def test_a_plan_says_that_the_process_with_the_answers_broke(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = "pools_first ended early: its process ended by signal 9"
+    monkeypatch.setattr(Line, "said", lambda *_: Reply(None, StopReason.SOLVER_FAILED, fault))
+    options = Options(time_limit=None, work_limit=1_000_000, workers=1, solver="pools_first")
+    made = plan(generate("memories", Request(60, 48)), options)
+    assert made.stop is StopReason.SOLVER_FAILED
+    assert fault in made.warnings
