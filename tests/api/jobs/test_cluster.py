@@ -49,7 +49,8 @@ def test_a_task_on_a_cluster_is_stopped_killed_and_followed_by_another(monkeypat
             running = begun("stopped")
             assert stop_there(["stopped", "later"]) == ["stopped"]
             reply, _ = running.result(SECONDS)
-            assert reply.header["kind"] in ("done", "died")  # "died" if a busy machine does not end it in time
+            # On a busy machine it may be stopped before it has begun to plan, or not end in time.
+            assert reply.header["kind"] in ("done", "called_off", "died")
             if reply.header["kind"] == "done":
                 assert (reply.header["stop"], bool(read_plan(reply.payload).placements)) == ("cancelled", True)
             reply, best = do_there("later", header_of(FOREVER), [SLOW], 600.0, settings)
