@@ -18,6 +18,7 @@ from solvers.kernels.python.gluing.slack import Slack
 from solvers.kernels.python.gluing.wheels import wheels_with
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
+from solvers.model.outcome import Outcome
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
@@ -88,6 +89,22 @@ def shrunk(count: int, seed: int) -> Instance:
             for start, end, size in rows
         ]
     )
+
+
+def glued(instance: Instance, work: int) -> Outcome:
+    """Return what becomes of all blocks on top of each other; it breaks no rule."""
+    start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
+    task = Task(limits=Limits(work=work), start=placement(start), bound=(bound_of(instance),))
+    outcome = Gluing().solve(instance, task, Silent())
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    return outcome
+
+
+def excess(instance: Instance, outcome: Outcome) -> float:
+    """Return how far the placement ends above the bound, as a part of it."""
+    assert outcome.placement is not None
+    return peak(instance, outcome.placement.offset) / bound_of(instance) - 1
 
 
 def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
@@ -178,10 +195,7 @@ def test_thousands_of_blocks_are_glued_by_their_sizes() -> None:
     proven = 0
     for seed in (2, 3):
         instance = packing(6_000, seed)
-        bound = bound_of(instance)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound,))
-        proven += Gluing().solve(instance, task, Silent()).value == (bound,)
+        proven += glued(instance, 200_000).value == (bound_of(instance),)
     assert proven
 
 
@@ -190,12 +204,7 @@ def test_blocks_that_live_for_one_step_fill_what_is_left_between_others() -> Non
     """Dozens begin and end together: some of them are as high as a piece beside them, and only these go with it."""
     for seed in (5, 6):
         instance = packing(5_000, seed)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound_of(instance),))
-        outcome = Gluing().solve(instance, task, Silent())
-        assert outcome.placement is not None
-        assert violation(instance, outcome.placement) is None
-        assert outcome.stop is StopReason.PROVED
+        assert glued(instance, 200_000).stop is StopReason.PROVED
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
@@ -203,23 +212,13 @@ def test_what_lies_in_a_window_of_time_is_glued_anew() -> None:
     """Where some sets of short-lived blocks were chosen wrongly, all that is right elsewhere stays glued."""
     for seed in (1, 3):
         instance = packing(1_000, seed, steps=60)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound_of(instance),))
-        outcome = Gluing().solve(instance, task, Silent())
-        assert outcome.placement is not None
-        assert violation(instance, outcome.placement) is None
-        assert outcome.stop is StopReason.PROVED
+        assert glued(instance, 500_000).stop is StopReason.PROVED
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
 def test_what_exact_joints_leave_is_packed_with_some_slack() -> None:
     instance = packing(8_000, 4)
-    start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-    task = Task(limits=Limits(work=200_000), start=placement(start), bound=(bound_of(instance),))
-    outcome = Gluing().solve(instance, task, Silent())
-    assert outcome.placement is not None
-    assert violation(instance, outcome.placement) is None
-    assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
+    assert excess(instance, glued(instance, 200_000)) <= 0.005
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
@@ -227,12 +226,7 @@ def test_packings_with_missing_pieces_are_packed_near_the_bound() -> None:
     """With some pieces missing, glued boxes do not fit one another exactly, but are still packed near the bound."""
     for seed in (1, 2):
         instance = packing(3_000, seed, dropped=90)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound_of(instance),))
-        outcome = Gluing().solve(instance, task, Silent())
-        assert outcome.placement is not None
-        assert violation(instance, outcome.placement) is None
-        assert peak(instance, outcome.placement.offset) <= 1.005 * bound_of(instance)
+        assert excess(instance, glued(instance, 500_000)) <= 0.005
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
@@ -240,9 +234,7 @@ def test_little_work_goes_into_gluing_without_slack() -> None:
     """What goes together with a little slack at once does not wait for tries without any."""
     for seed in (7, 8):
         instance = packing(4_000, seed)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        task = Task(limits=Limits(work=1_200_000), start=placement(start), bound=(bound_of(instance),))
-        outcome = Gluing().solve(instance, task, Silent())
+        outcome = glued(instance, 1_200_000)
         assert outcome.stop is StopReason.PROVED
         assert outcome.work < 250_000
 
@@ -252,13 +244,7 @@ def test_what_was_glued_is_kept_at_lower_heights() -> None:
     """Only the joints that waste too much room are taken apart, and the exact search places the few pieces that are left."""
     for seed, gap in ((2, 0.001), (4, 0.01)):
         instance = packing(8_000, seed)
-        start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-        bound = bound_of(instance)
-        task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound,))
-        outcome = Gluing().solve(instance, task, Silent())
-        assert outcome.placement is not None
-        assert violation(instance, outcome.placement) is None
-        assert peak(instance, outcome.placement.offset) <= (1 + gap) * bound
+        assert excess(instance, glued(instance, 500_000)) <= gap
 
 
 @where_native_run("it takes the kernel in C++ a moment, the one in Python minutes")
@@ -267,13 +253,7 @@ def test_boxes_cut_around_wheels_are_packed_again() -> None:
     for dropped, gap in ((0, 0.001), (60, 0.02)):
         for seed in (1, 2, 4):
             instance = around_wheels(2_000, seed, dropped)
-            start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-            bound = bound_of(instance)
-            task = Task(limits=Limits(work=500_000), start=placement(start), bound=(bound,))
-            outcome = Gluing().solve(instance, task, Silent())
-            assert outcome.placement is not None
-            assert violation(instance, outcome.placement) is None
-            assert peak(instance, outcome.placement.offset) <= (1 + gap) * bound
+            assert excess(instance, glued(instance, 500_000)) <= gap
 
 
 WHEEL = [(0, 7, 3), (7, 9, 5), (0, 4, 6), (4, 9, 4), (4, 7, 2)]

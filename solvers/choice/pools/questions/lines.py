@@ -67,7 +67,8 @@ class Line:
     def said(self, program: Program, request: dict[str, Any]) -> Reply:
         """The process's reply. Raises Unsupported, Unavailable and SolverFailed."""
         request = request | {"program": None if program is self._known else written(program)}
-        self._known, has_failed, self.has_failed = program, self.has_failed, True
+        self._known = program
+        has_failed, self.has_failed = self.has_failed, True  # unless there is a reply
         for reply in self._talk.asking(request, self._deadline):
             if reply is not None:
                 self.has_failed = has_failed or reply.fields is None
