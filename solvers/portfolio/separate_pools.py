@@ -16,7 +16,7 @@ from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price, peak_worth
 from ..model.objective import evaluate, value_of_peaks
 from ..model.outcome import Outcome, Value
-from ..model.registry import proves
+from ..model.registry import SolverKind, is_of, proves
 from ..model.solver import Control, Goal, Task
 from .board import Board, Relay
 from .execute import FULL, Answer, Engines, ask, execute
@@ -146,7 +146,7 @@ class _SeparatePools:
         self.rounds += 1
         # Who works on what, and with what knowledge, is settled before any engine begins: results of a round must not influence it.
         every = [
-            Turn(pool, component, self._team(component), partial(self._put, pool, component))
+            Turn(pool, component, self._team(component), self._enough(pool), partial(self._put, pool, component))
             for pool in self.pools
             for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)
@@ -161,7 +161,7 @@ class _SeparatePools:
         play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
         for turn in todo:
             turn.component.turns += 1
-            peak, bound, found = turn.component.peak, turn.component.bound, set[str]()
+            peak, bound, found = turn.component.best_peak, turn.component.bound, set[str]()
             for name, answer in turn.answers():
                 self.engines.heard(name, answer)
                 if isinstance(answer, Outcome):
@@ -209,7 +209,7 @@ class _SeparatePools:
     def _last_resort(self, every: list[Turn]) -> tuple[list[Turn], int]:
         """What is left, which is too little for teams, goes to the largest share of each if there is no plan without it."""
         todo = [
-            Turn(turn.pool, turn.component, ((max(turn.team, key=itemgetter(1))[0], FULL),), turn.put)
+            Turn(turn.pool, turn.component, ((max(turn.team, key=itemgetter(1))[0], FULL),), turn.enough, turn.put)
             for turn in every
             if turn.component.placement is None and turn.team
         ]
@@ -229,7 +229,9 @@ class _SeparatePools:
             pool_bounds=(component.bound,),
             active_threads=active_threads,
         )
-        return ask(part.name, component.piece.instance, task, relay)
+        if component.above is None or not is_of(SolverKind.IMPROVER, part.name):
+            return ask(part.name, component.piece.instance, task, relay)
+        return ask(part.name, component.uncapped, replace(task, goal=Goal.MINIMISE, start=component.above), relay)
 
     def _put(self, pool: SinglePool, component: Component, placement: Placement) -> None:
         self.board.put(pool.blocks[component.piece.blocks], pool.number, placement.offset * pool.unit)

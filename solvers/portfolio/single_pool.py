@@ -35,6 +35,8 @@ class Component:
     placement: Placement | None = None
     """Within the capacity, in the pool's units; None as long as none is known."""
     peak: int | None = None
+    above: Placement | None = None
+    """The lowest that is known above the capacity, as long as none within it is: what lowers peaks begins with it."""
     earnings: Earnings = field(default_factory=lambda: Earnings(MOST_DOUBLINGS))
     """What each engine has found here."""
     turns: int = 0
@@ -67,6 +69,16 @@ class Component:
         """The percentage of the room in use that its few largest blocks take."""
         return core_weight(self.piece.instance)
 
+    @property
+    def best_peak(self) -> int | None:
+        """The lowest peak that is known, if need be above the capacity."""
+        return self.peak if self.above is None else self.peak_of(self.above)
+
+    @cached_property
+    def uncapped(self) -> Instance:
+        """Its instance without the capacity."""
+        return without_capacity(self.piece.instance)
+
     def peak_of(self, placement: Placement) -> int:
         """The end of the placement's highest block."""
         return int((placement.offset + self.piece.instance.block_high).max(initial=0))
@@ -97,7 +109,7 @@ class SinglePool:
         """A base for every block that is placed, in the pool's units."""
         self.placed = np.zeros(len(blocks), dtype=bool)
         self.open: list[Component] = []
-        self._hopeless = False
+        self._hopeless = self._has_first = False
 
     @property
     def impossible(self) -> bool:
@@ -124,27 +136,14 @@ class SinglePool:
 
     def uncapped(self) -> Instance:
         """The instance without its capacity, so that components that fit are found even if others do not."""
-        if self.capacity is None:
-            return self.instance
-        i = self.instance
-        ceiling = (self.capacity - i.block_high)[:, None]
-        roof = (
-            int(i.lowest.max(initial=0))
-            + int((i.block_high + i.modulus[:, 0]).sum())
-            + max((e for _, e in i.pools[0].reserved), default=0)
-        )
-        capped = (i.highest > ceiling - i.modulus) & (i.highest != i.lowest)
-        lifted = min(roof, ADDRESS_LIMIT - 1) - i.block_high[:, None]
-        lifted = lifted - (lifted - i.residue) % i.modulus
-        highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
-        return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
+        return without_capacity(self.instance)
 
     def accept(self, offset: Ints, stopped: Callable[[], object] = never, *, is_last: bool = False) -> None:
         """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own.
 
         If it is the last placement as well, it needs no components, unless it ends above the capacity.
         """
-        self.offset = offset
+        self.offset, self._has_first = offset, True
         peak = int((offset + self.instance.block_high).max(initial=0))
         if peak <= self.bound or (is_last and (self.capacity is None or peak <= self.capacity)):
             self.placed[:] = True
@@ -174,17 +173,20 @@ class SinglePool:
         blocks = piece.blocks
         found = pool_bound(piece.instance, 0) if not stopped() else None
         bound = 0 if found is None else found.value
+        first = Placement(np.zeros(len(blocks), dtype=np.int64), self.offset[blocks])
         if not self.placed[blocks].all():
-            return Component(piece, bound)
-        offset = self.offset[blocks]
-        peak = int((offset + piece.instance.block_high).max())
-        return Component(piece, bound, Placement(np.zeros(len(blocks), dtype=np.int64), offset), peak)
+            return Component(piece, bound, above=first if self._has_first else None)
+        return Component(piece, bound, first, int((first.offset + piece.instance.block_high).max()))
 
     def improve(self, component: Component, placement: Placement, peak: int) -> bool:
-        """Take a better placement of a component; False if it is no better."""
-        if component.peak is not None and peak >= component.peak:
+        """Take a better placement of a component; False if it is no better, or ends above the capacity: then it is only a start."""
+        known = component.best_peak
+        if known is not None and peak >= known:
             return False
-        component.placement, component.peak = placement, peak
+        if self.capacity is not None and peak > self.capacity:
+            component.above = placement
+            return False
+        component.placement, component.peak, component.above = placement, peak, None
         self.offset = self.offset.copy()
         self.offset[component.piece.blocks] = placement.offset
         self.placed[component.piece.blocks] = True
@@ -202,3 +204,22 @@ class SinglePool:
     def close(self) -> None:
         """Forget the components that no longer matter."""
         self.open = [c for c in self.open if c.peak is None or c.peak > self.bound]
+
+
+def without_capacity(instance: Instance) -> Instance:
+    """The instance of one pool without the pool's capacity."""
+    capacity = instance.pools[0].capacity
+    if capacity is None:
+        return instance
+    i = instance
+    ceiling = (capacity - i.block_high)[:, None]
+    roof = (
+        int(i.lowest.max(initial=0))
+        + int((i.block_high + i.modulus[:, 0]).sum())
+        + max((e for _, e in i.pools[0].reserved), default=0)
+    )
+    capped = (i.highest > ceiling - i.modulus) & (i.highest != i.lowest)
+    lifted = min(roof, ADDRESS_LIMIT - 1) - i.block_high[:, None]
+    lifted = lifted - (lifted - i.residue) % i.modulus
+    highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
+    return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))

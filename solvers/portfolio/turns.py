@@ -71,12 +71,15 @@ class Turn:
         pool: SinglePool,
         component: Component,
         team: tuple[tuple[str, int], ...],
+        enough: int,
         put: Callable[[Placement], None],
     ) -> None:
         self.pool = pool
         self.component = component
         self.team = team
         """Name and weight of each, in order."""
+        self.enough = enough
+        """The peak that is low enough."""
         self.put = put
         """Keeps a placement of the component whatever happens next."""
         self.settled = False
@@ -114,9 +117,11 @@ class Turn:
         return [(self.team[number][0], self._said[number]) for number in sorted(self._said) if self.needs(number)]
 
     def show(self, placement: Placement) -> None:
-        """Keep it if it is lower than all before."""
-        peak = self.component.peak_of(placement)
+        """Keep it if it is lower than all before, and within the capacity."""
+        peak, capacity = self.component.peak_of(placement), self.pool.capacity
         with self._lock:
+            if capacity is not None and peak > capacity:
+                return
             if self._least is None or peak < self._least:
                 self._least = peak
                 self.put(placement)
@@ -132,7 +137,7 @@ class Turn:
             if answer.placement is not None and answer.value is not None:
                 peak = answer.value[0] if peak is None else min(peak, answer.value[0])
             bound = max(bound, answer.bound[0] if answer.bound else 0)
-        return peak is not None and peak <= bound
+        return peak is not None and peak <= max(bound, self.enough)
 
 
 class Part(NamedTuple):

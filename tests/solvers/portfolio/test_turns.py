@@ -27,7 +27,7 @@ def turn_of(*team: tuple[str, int]) -> tuple[Board, Turn]:
     pool = SinglePool(next(iter(by_pool(BLOCKS, np.zeros(BLOCKS.blocks, dtype=np.int64)))))
     pool.split_all()
     (component,) = pool.open
-    return Board(BLOCKS, Silent()), Turn(pool, component, team, lambda placement: None)
+    return Board(BLOCKS, Silent()), Turn(pool, component, team, pool.bound, lambda placement: None)
 
 
 def found(*offset: int) -> Outcome:
