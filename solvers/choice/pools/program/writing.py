@@ -80,7 +80,7 @@ def _costs(instance: Instance, term: Term, number: Ints, homes: tuple[tuple[int,
 def _rows(
     instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...], steps: list[int]
 ) -> tuple[tuple[Row, ...], list[int]]:
-    """The rows, fullest sections first; and for each pool, by how much rounding up may exceed what the topmost block takes."""
+    """The rows of the fullest sections; and for each pool, by how much rounding up may exceed what the topmost block takes."""
     open_to = [_maximal_sections(instance, instance.allowed[:, pool]) for pool in range(len(instance.pools))]
     pools_at: dict[int, list[int]] = {}
     for pool, sections in enumerate(open_to):
@@ -109,7 +109,10 @@ def _rows(
             if (pool, always, members) not in seen:
                 seen.add((pool, always, members))
                 found.append((always + sum(units.values()), Row(pool, section, always, members)))
-    found.sort(key=lambda each: -each[0])
+    fullness: dict[int, int] = {}
+    for load, row in found:
+        fullness[row.section] = max(fullness.get(row.section, 0), load)
+    found.sort(key=lambda each: (-fullness[each[1].section], each[1].section))
     kept, entries = list[Row](), 0
     for _, row in found:
         entries += len(row.members)
