@@ -111,6 +111,7 @@ ROSTER = {
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True),
+        packs_pools=True,
     ),
     "cpsat": Role(
         Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False),
