@@ -55,6 +55,7 @@ class PoolsFirst(Solver):
         kind = InPieces if is_large(instance, program) else _Whole
         run = kind(instance, program, task, control)
         try:
+            run.begin_narrowed()
             return run.run()
         finally:
             run.asking.close()
@@ -113,6 +114,30 @@ class _Whole(Standing):
                 break
         if not self._is_finished(index):
             self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
+
+    def _pack_as_chosen(self, index: int) -> None:
+        """Pack each pool as low as a later term that counts its peak would have it."""
+        if index and self.best is not None and self._has_floors(index):
+            counted = [p for p, price in enumerate(self.program.terms[index].of_peaks) if price]
+            self._take(self.packing.lowered(self.best, counted, self._some(budget.AS_CHOSEN)))
+
+    def _pack_together(self, choice: Choice) -> bool:
+        """Pack all that may be in one pool there, for a first term of peaks alone; true if that ends no higher than the choice.
+
+        At its fullest moment one pool must be full, where several must be full at once: that hardly any packing reaches.
+        """
+        program = self.program
+        if any(map(any, program.terms[0].of_homes)) or program.apart:
+            return False
+        for pool, room in enumerate(program.rooms):
+            each = zip(program.homes, choice.pools, strict=True)
+            pools = tuple(pool if pool in homes else other for homes, other in each)
+            tops = program.least_tops(pools)
+            fits = room.capacity is None or tops[pool] <= room.capacity
+            together = Choice(program.value(0, pools, tops), tops, pools)
+            if fits and together.value <= choice.value:
+                return not self._pack(0, together)
+        return False
 
     def _has_floors(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)

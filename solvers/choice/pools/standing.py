@@ -26,8 +26,9 @@ from .placing.windows import Windows
 from .prices.crowds import Relaxed
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
-from .program.program import Program
-from .program.writing import class_numbers
+from .program.exchanges import narrowed
+from .program.program import Program, at_fullest
+from .program.writing import class_numbers, program_of
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
@@ -253,6 +254,30 @@ class Standing:
         """Do windows come as near to a choice that could not be packed as others that leave more room?"""
         return False
 
+    def begin_narrowed(self) -> None:
+        """Begin with what leaves its room to each other in one pool, where that is most."""
+        smaller, compared = narrowed(self.instance)
+        self.packing.work += compared // budget.COMPARED_A_UNIT
+        if smaller is None or not self.program.terms or self._is_over():
+            return
+        program, number = program_of(smaller), class_numbers(smaller)
+        self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
+        answer = self.asking.ask(program, Question(0), self._share(budget.NARROWED))
+        if answer.pools is not None:
+            pools = np.array(answer.pools, dtype=np.int64)[number]
+            term = program.terms[0]
+            counted = frozenset(p for p, price in enumerate(term.of_peaks) if price or term.is_largest)
+            placement, _ = self.packing.pack(pools, counted, self._some(budget.PACKING_NARROWED))
+            self._take(self._with_room_elsewhere(pools) if placement is None else placement)
+            self._learn_at_fullest()
+
+    def _learn_at_fullest(self) -> None:
+        """What the fullest moment alone proves of the first term."""
+        if self.value is None or self._is_over():
+            return
+        question = Question(0, enough=self.value[0])
+        self._learn(0, self.asking.ask(at_fullest(self.program), question, self._share(budget.AT_FULLEST)))
+
     def _work_of_packing(self, index: int) -> int:
         """The work limit of packing one pool, for this term."""
         part, of = budget.WHOLE
@@ -274,24 +299,6 @@ class Standing:
         if value[index] <= choice.value:
             return []
         return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
-
-    def _pack_together(self, choice: Choice) -> bool:
-        """Pack all that may be in one pool there, for a first term of peaks alone; true if that ends no higher than the choice.
-
-        At its fullest moment one pool must be full, where several must be full at once: that hardly any packing reaches.
-        """
-        program = self.program
-        if any(map(any, program.terms[0].of_homes)) or program.apart:
-            return False
-        for pool, room in enumerate(program.rooms):
-            each = zip(program.homes, choice.pools, strict=True)
-            pools = tuple(pool if pool in homes else other for homes, other in each)
-            tops = program.least_tops(pools)
-            fits = room.capacity is None or tops[pool] <= room.capacity
-            together = Choice(program.value(0, pools, tops), tops, pools)
-            if fits and together.value <= choice.value:
-                return not self._pack(0, together)
-        return False
 
     def _pack_near(self, question: Question, choice: Choice) -> bool:
         """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
@@ -325,12 +332,6 @@ class Standing:
         self.packing.work += below.work
         self._take(placement)
         return placement is not None
-
-    def _pack_as_chosen(self, index: int) -> None:
-        """Pack each pool as low as a later term that counts its peak would have it."""
-        if index and self.best is not None and self._has_floors(index):
-            counted = [p for p, price in enumerate(self.program.terms[index].of_peaks) if price]
-            self._take(self.packing.lowered(self.best, counted, self._some(budget.AS_CHOSEN)))
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -115,3 +115,15 @@ def classes_in_time(program: Program) -> list[int]:
             first.setdefault(group, number)
     free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]
     return sorted(free, key=lambda group: (first.get(group, len(program.rows)), group))
+
+
+def at_fullest(program: Program) -> Program:
+    """The program at the moment at which a pool could hold most: what holds there holds for the whole. Where other pools have no row then, those around it."""
+    if not program.rows:
+        return program
+    section = max(program.rows, key=lambda row: row.always + sum(units for _, units in row.members)).section
+    around = dict[tuple[int, bool], Row]()
+    for row in program.rows:
+        if row.section <= section or (row.pool, True) not in around:
+            around[row.pool, row.section > section] = row
+    return replace(program, rows=tuple(around.values()))

@@ -1,0 +1,88 @@
+"""Blocks that leave their room to what begins then share a pool: so memories that are full at all times are chosen, packed and proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.program import exchanges
+from solvers.choice.pools.program.exchanges import narrowed
+from solvers.choice.pools.program.program import at_fullest
+from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
+from solvers.geometry.rules import violation
+from solvers.model.instance import PoolSpec
+from solvers.model.outcome import Outcome
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
+from tests.property.test_solvers_alone import check
+from tests.small.instances import make_instance, plain
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
+
+TWO = (PoolSpec(100), PoolSpec(None, cost=2))
+
+
+@effort(9, 5_000)
+@given(problems(max_buffers=6))
+def test_answers_stay_true_where_anything_is_narrowed(problem: Problem) -> None:
+    assume(lower(problem).instance.has_choice)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchanges, "WORTH", 1)
+        check("pools_first", problem, solve(problem))
+
+
+@effort(30, 5_000)
+@given(problems(max_buffers=6))
+def test_the_fullest_moment_keeps_rows_of_the_program(problem: Problem) -> None:
+    program = program_of(lower(problem).instance)
+    thin = at_fullest(program)
+    assert set(thin.rows) <= set(program.rows)
+    assert {row.pool for row in thin.rows} == {row.pool for row in program.rows}
+    assert (thin.homes, thin.rooms, thin.terms) == (program.homes, program.rooms, program.terms)
+
+
+def test_what_takes_the_place_of_others_shares_their_class() -> None:
+    blocks = [(0, 4, 60), (4, 8, 25), (4, 8, 35), (0, 3, 40), (3, 8, 40), (0, 5, 77), (5, 8, 77)]
+    smaller, compared = narrowed(make_instance([plain(*block) for block in blocks], pools=TWO))
+    assert smaller is not None
+    assert [sorted(np.flatnonzero(smaller.pool_class == each)) for each in np.unique(smaller.pool_class)] == [
+        [0, 1, 2],
+        [3, 4],
+        [5, 6],
+    ]
+    assert compared > 0
+
+
+def test_what_may_not_be_together_is_not_joined() -> None:
+    homes = [plain(0, 4, 60, pools=[0]), plain(4, 8, 60, pools=[1])]
+    assert narrowed(make_instance(homes, pools=TWO))[0] is None
+    pair = [plain(0, 4, 60), plain(4, 8, 60)]
+    assert narrowed(make_instance(pair, pools=TWO))[0] is not None
+    assert narrowed(make_instance(pair, pools=TWO, apart=[(0, 1)]))[0] is None
+
+
+def test_low_blocks_that_are_equal_by_chance_are_not_joined() -> None:
+    units = [plain(0, 4, 1) for _ in range(6)] + [plain(4, 8, 1) for _ in range(6)]
+    assert narrowed(make_instance(units, pools=TWO))[0] is None
+
+
+def test_where_little_fits_exactly_nothing_is_narrowed() -> None:
+    assert narrowed(lower(generate("hot", Request(300, 1))).instance)[0] is None
+
+
+@pytest.mark.parametrize(("buffers", "seed"), [(600, 720_002), (1_000, 720_001)])
+def test_full_memories_are_packed_and_proven(buffers: int, seed: int) -> None:
+    problem = generate("pool_packing", Request(buffers, seed))
+    instance = lower(problem).instance
+    outcome: Outcome = get("pools_first").solve(instance, Task(limits=Limits(work=4_000_000)), Silent())
+    assert outcome.is_optimal
+    assert outcome.placement is not None
+    assert violation(instance, outcome.placement) is None
+    smaller, _ = narrowed(instance)
+    assert smaller is not None
+    together, pools = class_numbers(smaller), pools_of_classes(class_numbers(instance), outcome.placement)
+    assert len(np.unique(together)) * 4 < len(pools)
