@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,6 +155,17 @@ def test_the_kernel_decides_as_the_reference_where_it_goes_on_to_lower_heights(k
 def test_the_kernel_decides_as_the_reference_around_wheels(kernel: Kernels, buffers: int, dropped: int) -> None:
     for seed in range(3):
         assert compare(kernel, around_wheels(buffers, seed, dropped), seed, 3_000) >= 0
+
+
+def test_the_kernel_decides_as_the_reference_below_ceilings_that_what_fits_exactly_does_not_keep(
+    kernel: Kernels,
+) -> None:
+    for seed in range(2):
+        instance = packing(150, seed)
+        highest = first_placement(instance, seed)
+        assert highest is not None
+        highest[highest > np.median(highest)] = instance.highest.max()
+        compare(kernel, replace(instance, highest=np.minimum(instance.highest, highest[:, np.newaxis])), seed, 3_000)
 
 
 def test_no_result_is_below_the_least_peak(kernel: Kernels) -> None:

@@ -90,11 +90,10 @@ private:
         suits_exact_ = exact.glued().loose() * kFewLeft <= blocks_.count();
         if (!suits_exact_) return false;
         for (bool is_better = true; !course_.is_over(); is_better = exact.renew(until)) {
-            if (is_better && fits(exact.glued().forest(), least_)) return result_.peak <= options_.enough;
-            if (course_.work >= until) break;
+            if ((is_better && fits(exact.glued().forest(), least_)) || course_.work >= until) break;
         }
         glued_ = exact.glued(), once_ = exact.once();
-        return false;
+        return result_.peak <= options_.enough;  // what fits may still have no place: some blocks may not lie high
     }
 
     // Glues all blocks below a height, from the start again where it gets stuck. True if one piece is left.

@@ -117,13 +117,11 @@ class _Gluing(Gluer):
             return False
         is_better = True
         while not self.course.is_over():
-            if is_better and self._fits(exact.forest, self.least):
-                return self.peak <= self.enough
-            if self.course.work >= until:
+            if (is_better and self._fits(exact.forest, self.least)) or self.course.work >= until:
                 break
             is_better = exact.renew(until)
         self.glued, self.once = exact.glued, exact.once
-        return False
+        return self.peak <= self.enough  # what fits may still have no place: some blocks may not lie high
 
     def _attempt(self, height: int, until: int) -> bool:
         self.noise = 0
