@@ -29,8 +29,8 @@ from .proven import Proven
 from .roster import (
     FIRST_ROUND_WORK,
     LEAST_WORK,
-    PACKERS,
     engines_of_auto,
+    packers,
     role_of,
     round_work,
     task_of_round,
@@ -253,10 +253,10 @@ class Joint:
         assert self.placement is not None
         assert self.value is not None
         task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
-        outcome = ways.solve(replace(task, start=self.placement), self._relay(PACKERS[0]), self.value, solve_again)
+        outcome = ways.solve(replace(task, start=self.placement), self._relay(packers()[0]), self.value, solve_again)
         self.engines.count(outcome, *outcome.took_part)
         if outcome.bound > self.proven.bound:
-            self.proven.take_search(outcome, outcome.solver or PACKERS[0])
+            self.proven.take_search(outcome, outcome.solver or packers()[0])
 
     def _try_all_choices(self) -> None:
         """If there are few choices of pools, pack each as low as can be: the best of them is optimal."""
@@ -274,7 +274,7 @@ class Joint:
         if self.value is not None:
             self.is_settled = True
         if self.value is not None and self.value > self.proven.bound:
-            self.proven.take_search(Outcome(StopReason.PROVED, bound=self.value), PACKERS[0])
+            self.proven.take_search(Outcome(StopReason.PROVED, bound=self.value), packers()[0])
 
     def _packed(self, pool: Ints, work: int) -> Outcome:
         """Pack this choice of pools low. Its bound holds for this choice alone, so it is not passed on."""
@@ -289,8 +289,8 @@ class Joint:
             terms=tuple(term for term in instance.terms if term in OF_PEAKS),
         )
         task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
-        relay = self._relay(PACKERS[0])
-        outcome = solve_separate_pools(settled, task, relay, PACKERS, by_name=False)
+        relay = self._relay(packers()[0])
+        outcome = solve_separate_pools(settled, task, relay, packers(), by_name=False)
         self.engines.count(outcome, *outcome.took_part)
         if outcome.placement is not None:
             relay.incumbent(outcome.placement)

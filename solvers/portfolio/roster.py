@@ -162,7 +162,10 @@ def engines_of_auto(instance: Instance) -> tuple[str, ...]:
     return separate_engines(native=active().origin is Origin.NATIVE)
 
 
-PACKERS = tuple(name for name, role in ROSTER.items() if role.packs_pools)
+def packers() -> tuple[str, ...]:
+    """The engines that pack each pool of a joint problem."""
+    engines = separate_engines(native=active().origin is Origin.NATIVE)
+    return tuple(name for name in engines if role_of(name).packs_pools)
 
 
 class Extent(Protocol):

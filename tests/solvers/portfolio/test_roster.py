@@ -8,18 +8,19 @@ import pytest
 
 from planner import Options, plan, verify
 from planner.generate import Request, generate
-from solvers.kernels import Origin
+from solvers.kernels import Origin, active
 from solvers.model.instance import PoolSpec
 from solvers.model.registry import SOLVERS, SolverKind
 from solvers.model.solver import Silent, Task
+from solvers.portfolio import roster
 from solvers.portfolio.joint import Joint
 from solvers.portfolio.roster import (
     FAR,
     MOST_PARTS,
     NAMED,
-    PACKERS,
     ROSTER,
     joint_engines,
+    packers,
     separate_engines,
     share_of,
     team,
@@ -135,8 +136,13 @@ def test_engines_that_only_prove_need_a_choice_of_pools() -> None:
     assert not {name for name in separate_engines(native=True) if SOLVERS[name].kind is SolverKind.BOUNDER}
 
 
-def test_one_engine_packs_pools_and_one_settles_ties() -> None:
-    assert set(PACKERS) <= set(separate_engines(native=False))
+def test_what_packs_pools_needs_no_kernels_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for origin, engines in (Origin.NATIVE, ("search", "gluing")), (Origin.REFERENCE, ("search",)):
+        monkeypatch.setattr(roster, "active", lambda origin=origin: active()._replace(origin=origin))
+        assert packers() == engines
+
+
+def test_one_engine_settles_ties() -> None:
     assert [name for name in joint_engines(moves=False, reuse=False) if ROSTER[name].settles_ties]
 
 

@@ -13,7 +13,7 @@ from ....model.instance import Bools, Instance, Ints, Placement, Term
 from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.execute import ask
-from ....portfolio.roster import PACKERS
+from ....portfolio.roster import packers
 from ....portfolio.separate_pools import solve_separate_pools
 from .. import budget
 
@@ -121,7 +121,7 @@ class Packing:
             was=None,
         )
         task = Task(replace(self._task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self._task.seed)
-        outcome = solve_separate_pools(piece, task, self._control, PACKERS, by_name=False)
+        outcome = solve_separate_pools(piece, task, self._control, packers(), by_name=False)
         self.work += outcome.work + budget.PIECE + instance.blocks // budget.BLOCKS_PER_UNIT
         if outcome.placement is None:
             return None
@@ -155,7 +155,7 @@ class Packing:
     def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome:
         """What comes of packing these blocks into the pool within its capacity, beside those that stay where they are."""
         piece = self._piece(pool, blocks, stay)
-        outcome = solve_separate_pools(piece, self._of(goal, work), self._control, PACKERS, by_name=False)
+        outcome = solve_separate_pools(piece, self._of(goal, work), self._control, packers(), by_name=False)
         self.work += outcome.work
         return outcome if stay is None else _of_first(len(blocks), outcome)
 
