@@ -46,6 +46,44 @@ def unit(instance: Instance) -> int:
     return max(g, 1)
 
 
+def floor_of(instance: Instance) -> int:
+    """Below this address the first pool is reserved without a gap, and nothing else can begin; 0 if something stays there."""
+    floor = 0
+    for begin, end in sorted(instance.pools[0].reserved):
+        if begin > floor:
+            break
+        floor = max(floor, end)
+    if not floor or instance.was is not None:
+        return 0
+    if not instance.residue.any():
+        step = int(np.gcd.reduce(instance.modulus, axis=None))
+        floor = -(-floor // step) * step
+    fixed = instance.lowest == instance.highest
+    return 0 if (instance.highest < floor).any() or (instance.lowest[fixed] < floor).any() else floor
+
+
+def above(instance: Instance, floor: int) -> Instance:
+    """The instance of one pool with addresses that count from the floor, below which nothing can begin."""
+    if not floor:
+        return instance
+    pool = instance.pools[0]
+    residue = (instance.residue - floor) % instance.modulus
+    return replace(
+        instance,
+        pools=(
+            replace(
+                pool,
+                capacity=None if pool.capacity is None else pool.capacity - floor,
+                reserved=tuple((begin - floor, end - floor) for begin, end in pool.reserved if end > floor),
+            ),
+        ),
+        residue=residue,
+        lowest=np.maximum(instance.lowest - floor, residue),
+        highest=instance.highest - floor,
+        hint=np.maximum(instance.hint - floor, 0),
+    )
+
+
 def scaled(instance: Instance, g: int) -> Instance:
     """The same instance in units of g = unit(instance)."""
     if g == 1:

@@ -88,7 +88,7 @@ class _SeparatePools:
         if pool.placed.any():
             self.solver = self.solver or "greedy"
             at = pool.placed
-            self.board.put(pool.blocks[at], pool.number, pool.offset[at] * pool.unit)
+            self.board.put(pool.blocks[at], pool.number, pool.address(pool.offset[at]))
 
     def _greedy_apart(self, pool: SinglePool, task: Task) -> None:
         """Make a first placement of each component, since one of them has none."""
@@ -107,9 +107,8 @@ class _SeparatePools:
         """Take the caller's placement for every component where it is better than greedy's."""
         if self.task.start is None:
             return
-        offset = (
-            self.task.start.offset[pool.blocks] // pool.unit
-        )  # what was disjoint stays disjoint: sizes are whole units
+        # What was disjoint stays disjoint: sizes are whole units.
+        offset = pool.in_units(self.task.start.offset[pool.blocks])
         for component in pool.open:
             piece = component.piece
             found = Placement(np.zeros(len(piece.blocks), dtype=np.int64), offset[piece.blocks])
@@ -123,7 +122,7 @@ class _SeparatePools:
             return pool.capacity
         if self.target_peak is None:
             return pool.bound
-        return max(pool.bound, self.target_peak // pool.unit)
+        return max(pool.bound, pool.in_units(self.target_peak))
 
     def _finished(self) -> StopReason | None:
         for pool in self.pools:
@@ -234,7 +233,7 @@ class _SeparatePools:
         return ask(part.name, component.uncapped, replace(task, goal=Goal.MINIMISE, start=component.above), relay)
 
     def _put(self, pool: SinglePool, component: Component, placement: Placement) -> None:
-        self.board.put(pool.blocks[component.piece.blocks], pool.number, placement.offset * pool.unit)
+        self.board.put(pool.blocks[component.piece.blocks], pool.number, pool.address(placement.offset))
 
     def _take(self, pool: SinglePool, component: Component, name: str, outcome: Outcome) -> None:
         found = outcome.placement
@@ -253,7 +252,7 @@ class _SeparatePools:
     def _pool_bounds(self) -> tuple[int, ...]:
         bounds = [0] * len(self.instance.pools)
         for pool in self.pools:
-            bounds[pool.number] = pool.bound * pool.unit
+            bounds[pool.number] = pool.address(pool.bound)
         return tuple(bounds)
 
     def _bound(self) -> Value:

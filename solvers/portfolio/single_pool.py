@@ -1,4 +1,4 @@
-"""A single pool whose peak is minimised: scaled, and cut into components that are solved one by one.
+"""A single pool whose peak is minimised: counted from its floor in the greatest unit, and cut into components that are solved one by one.
 
 The pool's peak is the greatest of its components' peaks, so a component is done as soon as it ends no higher than the pool's bound.
 """
@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
-from ..geometry.presolve import Piece, cut, scaled, unit
+from ..geometry.presolve import Piece, above, cut, floor_of, scaled, unit
 from ..heuristics.core import core_weight
 from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .execute import Earnings
+
+Numbers = TypeVar("Numbers", int, Ints)
 
 MOST_DOUBLINGS = 2
 """An engine's share doubles at most so often."""
@@ -92,8 +95,11 @@ class SinglePool:
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
         self.blocks = blocks
-        self.unit = unit(single)
-        self.instance = scaled(single, self.unit)
+        self.floor = floor_of(single)
+        """Addresses count from here: below it all is reserved."""
+        lifted = above(single, self.floor)
+        self.unit = unit(lifted)
+        self.instance = scaled(lifted, self.unit)
         found = pool_bound(single, 0, stopped=stopped)
         assert found is not None, "every pool has blocks, and all of them are forced into its pool"
         self.certificate = Certificate(
@@ -103,13 +109,21 @@ class SinglePool:
             None if found.section is None else int(cut.sections[found.section]),
             tuple(cut.parts[list(found.parts)].tolist()),
         )
-        self.bound = found.value // self.unit
+        self.bound = max(-((self.floor - found.value) // self.unit), 0)
         self.capacity = self.instance.pools[0].capacity
         self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
         """A base for every block that is placed, in the pool's units."""
         self.placed = np.zeros(len(blocks), dtype=bool)
         self.open: list[Component] = []
         self._hopeless = self._has_first = False
+
+    def address(self, units: Numbers) -> Numbers:
+        """In the pool's own numbers what is so many units above the floor."""
+        return units * self.unit + self.floor
+
+    def in_units(self, address: Numbers) -> Numbers:
+        """How many units above the floor the address is."""
+        return (address - self.floor) // self.unit
 
     @property
     def impossible(self) -> bool:
@@ -123,7 +137,7 @@ class SinglePool:
             self.certificate = Certificate(Proof.SEARCH, 0, solver=solver)
             return
         self.bound = max(self.bound, self.capacity + 1)
-        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.number, solver=solver)
+        self.certificate = Certificate(Proof.SEARCH, self.address(self.bound), self.number, solver=solver)
 
     @property
     def peak(self) -> int | None:
@@ -198,7 +212,7 @@ class SinglePool:
         if component.bound <= self.bound or self.impossible:
             return False
         self.bound = component.bound
-        self.certificate = Certificate(Proof.SEARCH, self.bound * self.unit, self.number, solver=solver)
+        self.certificate = Certificate(Proof.SEARCH, self.address(self.bound), self.number, solver=solver)
         return True
 
     def close(self) -> None:
