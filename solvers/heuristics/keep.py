@@ -14,12 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..fitting.orders import Fit
-from ..model.instance import LINEAR_TERMS, Instance, Linear, Placement
+from ..model.instance import LINEAR_TERMS, Instance, Linear
 from ..model.objective import peaks
 from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Feature, Solver, Task
+from .best import Best
 from .layout import Spots
-from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
+from .local_search import CHECK_EVERY, WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 
 BUILD_EVERY = 60
 """Small changes between two large ones."""
@@ -39,19 +40,19 @@ class Keep(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that changes lead to from the start; nothing without one, or where nothing was anywhere."""
+        best = Best(self.name, instance, task, control)
         if task.start is None or not instance.weighs_moves:
-            return unchanged(instance, task)
-        search = _Search(instance, task, task.start, control)
+            return best.outcome()
+        search = _Search(best)
         return search.run(search.finished(0))
 
 
 class _Search(LocalSearch):
     """One run."""
 
-    solver: ClassVar[str] = Keep.name
-
-    def __init__(self, instance: Instance, task: Task, start: Placement, control: Control) -> None:
-        super().__init__(instance, task, start, control)
+    def __init__(self, best: Best) -> None:
+        super().__init__(best)
+        instance, bounds = self.instance, self.task.pool_bounds
         assert instance.was is not None
         self.work = float(10 * instance.blocks)
         self.high = instance.block_high
@@ -74,7 +75,7 @@ class _Search(LocalSearch):
         """How high the older plan was, by what may still be there."""
         for block, pool, base in self.rows:
             self.once[pool] = max(self.once[pool], base + int(self.high[block]))
-        self.least = list(task.pool_bounds) if task.pool_bounds else [0] * len(instance.pools)
+        self.least = list(bounds) if bounds else [0] * len(instance.pools)
 
     def change(self, number: int) -> None:
         if number <= FIRST_BUILDS or number % BUILD_EVERY == 0:
@@ -181,7 +182,8 @@ class _Search(LocalSearch):
 
     def _build(self, number: int) -> None:
         """All anew: who was below a ceiling goes back there, then the others come, the largest first."""
-        known = peaks(self.instance, self.best)
+        assert self.best.placement is not None
+        known = peaks(self.instance, self.best.placement)
         part = (FIRST_BUILDS - number) / (FIRST_BUILDS - 1) if number <= FIRST_BUILDS else self.random.fraction(10)
         ceiling = [
             least + part * (max(once, peak) - least)

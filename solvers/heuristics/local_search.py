@@ -6,14 +6,13 @@ Work is counted, and what is drawn depends on the seed alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 from ..model.errors import StopReason
-from ..model.instance import Instance, Placement
+from ..model.instance import Placement
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Value
-from ..model.solver import Control, Goal, Task
 from ..model.splitmix import SplitMix64
+from .best import Best
 from .layout import Layout, lives
 
 CHECK_EVERY = 16
@@ -24,28 +23,20 @@ WORK_OF_A_BLOCK = 0.1
 WORK_OF_EVALUATING = 200
 
 
-def unchanged(instance: Instance, task: Task) -> Outcome:
-    """Of a solver that has nothing to change: the start, if there is one."""
-    value = None if task.start is None else evaluate(instance, task.start)
-    return task.outcome(StopReason.WORK_LIMIT, task.start, value, None, 0)
-
-
 class LocalSearch(ABC):
-    """One run of a solver from a start, which may be better than the task's."""
+    """One run of a solver, from the best placement that is known."""
 
-    solver: ClassVar[str]
-
-    def __init__(self, instance: Instance, task: Task, start: Placement, control: Control) -> None:
-        self.instance, self.task, self.control = instance, task, control
-        self.layout = Layout(instance, start, self.hurries)
+    def __init__(self, best: Best) -> None:
+        self.instance, self.task, self.control = best.instance, best.task, best.control
+        assert best.placement is not None
+        assert best.value is not None
+        self.best, self.current = best, best.value
+        self.layout = Layout(best.instance, best.placement, self.hurries)
         self._hurries = False
-        self.birth, self.death = lives(instance)
-        self.best, self.value = start, evaluate(instance, start)
-        self.current = self.value
-        self.found_any = start is not task.start
+        self.birth, self.death = lives(best.instance)
         self.idle = 0
         """Changes since the last that was any good."""
-        self.random = SplitMix64(task.seed)
+        self.random = SplitMix64(best.task.seed)
         self.work = 0.0
 
     @abstractmethod
@@ -68,15 +59,13 @@ class LocalSearch(ABC):
             self.idle += 1
             self.change(number)
             stop = self.finished(number)
-        solver = self.solver if self.found_any else None
-        return self.task.outcome(stop, self.best, self.value, solver, int(self.work))
+        return self.best.outcome(stop, int(self.work))
 
     def finished(self, number: int) -> StopReason | None:
         """Is it time to stop, after so many changes?"""
-        if self.task.goal is Goal.FIT:
-            return StopReason.GOAL_MET
-        if self.value <= self.task.enough:
-            return StopReason.PROVED
+        stop = self.best.finished()
+        if stop is not None:
+            return stop
         limit = self.task.limits.work
         if self.is_exhausted() or (limit is not None and self.work >= limit):
             return StopReason.WORK_LIMIT
@@ -97,8 +86,7 @@ class LocalSearch(ABC):
         if not self.is_acceptable(value):
             return False
         self.current = value
-        if value < self.value:
-            self.best, self.value, self.found_any = self.layout.placement, value, True
+        if self.best.is_above(value):
+            self.best.keep(self.layout.placement, value)
             self.idle = 0
-            self.control.incumbent(self.best)
         return True

@@ -13,13 +13,13 @@ from typing import ClassVar
 import numpy as np
 
 from ...fitting.orders import Fit
-from ...model.instance import Instance, Placement
-from ...model.objective import evaluate
+from ...model.instance import Instance
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
+from ..best import Best
 from ..greedy.packing import ORDERS_TO_TRY, packed
 from ..layout import LOOK_EVERY, Spots
-from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch, unchanged
+from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
 from .from_prices import from_prices
 from .worth import Worth
 
@@ -45,26 +45,23 @@ class Assign(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """Improve the start; nothing without one."""
+        best, work = Best(self.name, instance, task, control), 0
         if task.start is None or not instance.has_choice:
-            return unchanged(instance, task)
-        start, work = task.start, 0
+            return best.outcome()
         if task.goal is Goal.MINIMISE and len(instance.rect_part):
             found, work = from_prices(instance, task, control)
-            if found is not None and evaluate(instance, found) < evaluate(instance, start):
-                start = found
-                control.incumbent(found)
-        return _Search(instance, task, start, work, control).run()
+            if found is not None:
+                best.offer(found)
+        return _Search(best, work).run()
 
 
 class _Search(LocalSearch):
     """One run."""
 
-    solver: ClassVar[str] = Assign.name
-
-    def __init__(self, instance: Instance, task: Task, start: Placement, work: int, control: Control) -> None:
-        super().__init__(instance, task, start, control)
+    def __init__(self, best: Best, work: int) -> None:
+        super().__init__(best)
         self.work = float(work)
-        self.worth = Worth(instance, self.layout)
+        self.worth = Worth(self.instance, self.layout)
         self.movable = [group for group, homes in self.layout.homes.items() if len(homes) > 1]
         self.packings = 0
 
@@ -246,4 +243,5 @@ class _Search(LocalSearch):
         limit = self.task.limits.work
         left = 1.0 - self.work / limit if limit else 1.0 / (1.0 + self.work / 1e6)
         draw = self.random.fraction(16)
-        return int(self.value[0] * max(left, 0.0) * draw * TOLERANCE)
+        assert self.best.value is not None
+        return int(self.best.value[0] * max(left, 0.0) * draw * TOLERANCE)

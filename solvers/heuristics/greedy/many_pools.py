@@ -15,8 +15,9 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement
 from ...model.interruption import check_interrupted
 from ...model.objective import evaluate
-from ...model.outcome import Outcome, Value
-from ...model.solver import Control, Goal, Task
+from ...model.outcome import Outcome
+from ...model.solver import Control, Task
+from ..best import Best
 from .pool_by_pool import MANY_BLOCKS, pool_by_pool
 
 HASTE_SECONDS = 0.1
@@ -25,28 +26,28 @@ HASTE_SECONDS = 0.1
 
 def solve_many_pools(solver: str, instance: Instance, task: Task, control: Control) -> Outcome:
     """The best that all combinations of order, fit and policy find, or the first that is good enough."""
-    search = _Best(solver, instance, task, control)
+    search = _Passes(solver, instance, task, control)
     check_interrupted()
     soft = _unwelcome(instance)
     quick = pool_by_pool(instance, search.haste) if task.start is None and instance.blocks >= MANY_BLOCKS else None
     if quick is not None:
         search.offer(quick.placement)
-        stop = search.finished(instance.blocks)
+        stop = search.stop_after(instance.blocks)
         if stop is not None and (stop is not StopReason.WORK_LIMIT or quick.all_as_preferred):
-            return search.outcome(stop)
+            return search.end(stop)
         stop = control.stopped()
         if stop is not None:  # any further look takes long
-            return search.outcome(stop)
+            return search.end(stop)
     near = neighbours(instance)
     check_interrupted()
     for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
         if not number and quick is not None and quick.all_as_preferred and not heed:
             continue
         # However little time there is, the first pass is made, hurrying if it must. If there is no time at all, a quick placement replaces it.
-        stop = search.finished(number * near.work)
+        stop = search.stop_after(number * near.work)
         is_due = not number and (search.placement is None or (quick is not None and stop is StopReason.WORK_LIMIT))
         if stop is not None and not is_due:
-            return search.outcome(stop)
+            return search.end(stop)
         check_interrupted()
         placement = place_all(
             instance,
@@ -63,7 +64,7 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
             placement = None if quick is None else quick.placement
         if placement is not None:
             search.offer(placement)
-    return search.outcome(search.finished(search.work + near.work) or StopReason.WORK_LIMIT)
+    return search.end(search.stop_after(search.work + near.work) or StopReason.WORK_LIMIT)
 
 
 def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
@@ -98,42 +99,30 @@ class _Haste:
         return self.is_over
 
 
-class _Best:
-    """The best placement so far."""
+class _Passes(Best):
+    """What the passes found, and their work."""
 
     def __init__(self, solver: str, instance: Instance, task: Task, control: Control) -> None:
-        self.solver = solver
-        self.instance = instance
-        self.task = task
-        self.control = control
-        self.placement = task.start
-        self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
-        self.haste = _Haste(control)
-        self.found_any = False
-        self.work = 0
+        super().__init__(solver, instance, task, control)
+        self.haste, self.work = _Haste(control), 0
 
     def offer(self, placement: Placement) -> None:
+        """Keep the placement if it is better, or as good and nearer to what is preferred."""
         value = evaluate(self.instance, placement)
-        better = self.value is None or value < self.value
-        if not better and value == self.value and self.placement is not None and len(self.instance.pools) > 1:
+        better = self.is_above(value)
+        if value == self.value and self.placement is not None and len(self.instance.pools) > 1:
             better = rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
         if better:
-            self.placement, self.value, self.found_any = placement, value, True
-            self.control.incumbent(placement)
+            self.keep(placement, value)
 
-    def finished(self, work: int) -> StopReason | None:
+    def stop_after(self, work: int) -> StopReason | None:
         """Why to stop now, with this much work done; None to go on."""
         self.work = work
-        if self.value is not None:
-            if self.task.goal is Goal.FIT:
-                return StopReason.GOAL_MET
-            if self.value <= self.task.enough:
-                return StopReason.PROVED
-        if self.task.limits.work is not None and work >= self.task.limits.work:
-            return StopReason.WORK_LIMIT
-        return self.control.stopped()
+        stop, limit = self.finished(), self.task.limits.work
+        if stop is None and limit is not None and work >= limit:
+            stop = StopReason.WORK_LIMIT
+        return stop or self.control.stopped()
 
-    def outcome(self, stop: StopReason) -> Outcome:
-        solver = self.solver if self.found_any else None
-        found = self.task.outcome(stop, self.placement, self.value, solver, self.work)
+    def end(self, stop: StopReason) -> Outcome:
+        found = self.outcome(stop, self.work)
         return replace(found, reproducible=False) if self.haste.is_over else found

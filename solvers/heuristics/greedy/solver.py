@@ -22,8 +22,9 @@ from ...model.instance import ADDRESS_LIMIT, Instance, Ints, Placement
 from ...model.linear_terms import peak_worth
 from ...model.needs import is_one_pool
 from ...model.objective import evaluate
-from ...model.outcome import Outcome, Value
+from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
+from ..best import Best
 from .by_birth import by_birth
 from .windows import Windows
 
@@ -53,10 +54,10 @@ class Greedy(Solver):
 
 def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome:
     """Make passes until a placement is good enough; keep the best."""
-    known = _Known(instance, task, control)
+    known = _Known(Greedy.name, instance, task, control)
     work = 0
     if instance.allowed.all() and not known.is_good_enough():
-        passes = _Passes(known, task)
+        passes = _Passes(known)
         if instance.blocks >= LATE:
             passes.make_up_for_haste()
         if instance.blocks >= MANY and passes.can_lower:
@@ -74,15 +75,14 @@ def _solve_one_pool(instance: Instance, task: Task, control: Control) -> Outcome
         stop = StopReason.GOAL_MET if task.goal is Goal.FIT else StopReason.PROVED
     else:
         stop = control.stopped() or stop
-    return task.outcome(stop, known.placement, known.value, Greedy.name if known.found_any else None, work)
+    return known.outcome(stop, work)
 
 
 class _Passes:
     """The passes of the kernels over what is known."""
 
-    def __init__(self, known: _Known, task: Task) -> None:
-        self._known = known
-        self._task = task
+    def __init__(self, known: _Known) -> None:
+        self._known, self._task = known, known.task
         self._columns = columns(known.instance)
         selected = active_for(known.instance)
         self._kernels = selected.kernels
@@ -106,7 +106,7 @@ class _Passes:
             report=self._report,
         )
         if best is not None:
-            self._known.offer(best)
+            self._known.offer_offset(best)
 
     def lower(self) -> None:
         """Place again what ends too high in windows of time, then move what is left; both for a while."""
@@ -121,13 +121,13 @@ class _Passes:
         most = most if limit is None else min(most, limit)
         if windows is not None:
             start, self.work = windows.lower(start, enough, seed, most)
-            self._known.offer(start)
+            self._known.offer_offset(start)
         left = most - self.work
         if left and not self._is_over:
             best, moved = self._kernels.improve(
                 instance.sections, self._columns, start, enough, seed, left, self._report
             )
-            self._known.offer(best)
+            self._known.offer_offset(best)
             self.work += moved
 
     def mind_ceilings(self) -> None:
@@ -138,7 +138,7 @@ class _Passes:
         order = np.lexsort((-instance.block_high, instance.highest[:, 0]))
         offset = self._kernels.greedy_place(instance.sections, self._columns, order, Fit.LOWEST)
         if offset is not None:
-            self._known.offer(offset)
+            self._known.offer_offset(offset)
 
     def make_up_for_haste(self) -> None:
         """If time is up, place by birth, once: a first pass was finished in haste, if it was made at all."""
@@ -148,7 +148,7 @@ class _Passes:
         self._has_made_up = True
         offset = by_birth(known.instance)
         if offset is not None:
-            known.offer(offset)
+            known.offer_offset(offset)
 
     @property
     def _is_over(self) -> bool:
@@ -158,32 +158,26 @@ class _Passes:
 
     def _report(self, offset: Ints | None) -> bool:
         if offset is not None:
-            self._known.offer(offset)
+            self._known.offer_offset(offset)
         return self._known.control.stopped() is not None
 
 
-class _Known:
+class _Known(Best):
     """The best placement of the whole, and the peak that is good enough."""
 
-    def __init__(self, instance: Instance, task: Task, control: Control) -> None:
-        self.instance = instance
-        self.control = control
-        self.placement = task.start
-        self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
+    def __init__(self, solver: str, instance: Instance, task: Task, control: Control) -> None:
+        super().__init__(solver, instance, task, control)
         self.enough = ADDRESS_LIMIT if task.goal is Goal.FIT else peak_worth(instance, task.enough)
         """A component that ends no higher than this is good enough; None if no such peak is known."""
-        self.found_any = False
 
-    def offer(self, offset: Ints) -> None:
+    def offer_offset(self, offset: Ints) -> None:
+        """Keep the placement if it is no worse: of equal ones, more components are at their best in the last."""
         placement = Placement(np.zeros(len(offset), dtype=np.int64), offset)
         value = evaluate(self.instance, placement)
-        better = self.value is None or value < self.value
-        if better or value == self.value:
-            # Of equal placements the last: in it more components are at their best.
-            self.placement, self.value = placement, value
-        if better:
-            self.found_any = True
-            self.control.incumbent(placement)
+        if self.is_above(value):
+            self.keep(placement, value)
+        elif value == self.value:
+            self.placement = placement
 
     @property
     def offset(self) -> Ints | None:

@@ -12,11 +12,10 @@ import numpy as np
 
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement, Term
-from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ...model.splitmix import SplitMix64
-from ..local_search import unchanged
+from ..best import Best
 from .starts import Tables, tables
 
 PATIENCE = 100
@@ -41,28 +40,25 @@ class Reuse(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement that moves lead to; the start, where something else comes first or there are too many addresses."""
+        best = Best(self.name, instance, task, control)
         is_wanted = instance.weighs_reuse and instance.terms[0] is Term.REUSE_COST and task.goal is Goal.MINIMISE
-        known = None if not is_wanted or _is_enough(task, instance, task.start) else tables(instance)
-        if known is None:
-            return unchanged(instance, task)
-        return _Search(instance, task, control, known).run()
+        known = tables(instance) if is_wanted and not _is_enough(best) else None
+        return best.outcome() if known is None else _Search(best, known).run()
 
 
-def _is_enough(task: Task, instance: Instance, placement: Placement | None) -> bool:
-    return placement is not None and evaluate(instance, placement)[:1] <= task.enough[:1]
+def _is_enough(best: Best) -> bool:
+    """Is the first term as low as need be?"""
+    return best.value is not None and best.value[:1] <= best.task.enough[:1]
 
 
 class _Search:
     """One run."""
 
-    def __init__(self, instance: Instance, task: Task, control: Control, known: Tables) -> None:
-        self.instance, self.task, self.control, self.tables = instance, task, control, known
+    def __init__(self, best: Best, known: Tables) -> None:
+        self.best, self.instance, self.task, self.tables = best, best.instance, best.task, known
         self.is_start = known.own == 0
-        self.random = SplitMix64(task.seed)
-        self.best = task.start
-        self.value = None if task.start is None else evaluate(instance, task.start)
-        self.found_any = False
-        self.blocks = np.arange(instance.blocks)
+        self.random = SplitMix64(best.task.seed)
+        self.blocks = np.arange(best.instance.blocks)
         self.at, self.cost, self.total = self.blocks, known.own, 0
         """Where each block begins; (n, v) what a block pays if it begins there, with all others where they are; and what all pay."""
         self._set(self._first())
@@ -91,7 +87,9 @@ class _Search:
     def run(self) -> Outcome:
         most, anew = PATIENCE * self.instance.blocks, ANEW * self.instance.blocks
         per_move = WORK_OF_A_MOVE + self.cost.size // CELLS_PER_WORK
-        least = self.tables.clash if self.value is None else min(self.value[0] - self._constant(), self.tables.clash)
+        least = self.tables.clash
+        if self.best.value is not None:
+            least = min(least, self.best.value[0] - self._constant())
         stop, number, idle, work = None, 0, 0, self.tables.pair.size // CELLS_PER_WORK
         while stop is None:
             number, idle, work = number + 1, idle + 1, work + per_move
@@ -105,13 +103,11 @@ class _Search:
             if stop is None and (idle > most or (self.task.limits.work or work) < work):
                 stop = StopReason.WORK_LIMIT
             if stop is None and number % CHECK_EVERY == 0:
-                stop = self.control.stopped()
-        return self.task.outcome(stop, self.best, self.value, Reuse.name if self.found_any else None, work)
+                stop = self.best.control.stopped()
+        return self.best.outcome(stop, work)
 
     def _constant(self) -> int:
         """The cost between parts of one block, the same wherever it is; the tables leave it out."""
-        if self.best is None or self.value is None:
-            return 0
         block = self.instance.part_block
         low, high = self.instance.part_low, self.instance.part_high
         return sum(
@@ -139,9 +135,5 @@ class _Search:
     def _keep(self) -> StopReason | None:
         """The best so far; a reason to stop if nobody needs a better one."""
         pool = np.zeros(self.instance.blocks, dtype=np.int64)
-        found = Placement(pool, self.tables.base[self.blocks, self.at])
-        value = evaluate(self.instance, found)
-        if self.value is None or value < self.value:
-            self.best, self.value, self.found_any = found, value, True
-            self.control.incumbent(found)
-        return StopReason.PROVED if _is_enough(self.task, self.instance, self.best) else None
+        self.best.offer(Placement(pool, self.tables.base[self.blocks, self.at]))
+        return StopReason.PROVED if _is_enough(self.best) else None
