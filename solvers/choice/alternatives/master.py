@@ -11,8 +11,8 @@ from ...model.solver import Control, Limits
 from ...sandbox.conversation import Conversation, Reply
 from .bounds.lines import Asked, Prices, read_prices
 from .instance import Answer, Choice, Choices, Cut, Question
+from .questions.wire import NAME, read_answer, write_question
 from .together import Joint
-from .wire import NAME, read_answer, write_question
 
 SIDE_BY_SIDE = 2
 """Questions asked at a time, where possible."""
@@ -105,7 +105,7 @@ class Exact(Asking):
 class Master(Asking):
     """Asks about one instance without addresses, with all that has been learned about it so far."""
 
-    service = "solvers.choice.alternatives.questions:Questions"
+    service = "solvers.choice.alternatives.questions.without_addresses:Questions"
 
     def __init__(self, choices: Choices, limits: Limits, seed: int, control: Control, work_each: int | None) -> None:
         super().__init__(choices, choices, limits, seed, control, work_each)

@@ -15,7 +15,7 @@ from ...exact.cpsat.program.places import places
 from ...model.instance import Instance, Term
 from ...model.solver import Control
 from .instance import Answer, Choices, Pick, Question
-from .questions import Answering
+from .questions.answering import Answering
 
 LARGEST = 1 << 61
 MOST_PARTS = 250

@@ -13,7 +13,7 @@ from solvers.choice.alternatives.known import Known
 from solvers.choice.alternatives.master import Exact, Master
 from solvers.choice.alternatives.points import Demand, OnPoint, Placed, Point, thinned
 from solvers.choice.alternatives.points import Frontier as Found
-from solvers.choice.alternatives.questions import is_large
+from solvers.choice.alternatives.questions.without_addresses import is_large
 from solvers.choice.alternatives.search import Search
 from solvers.choice.alternatives.whole.asking import Assigning
 from solvers.choice.alternatives.whole.making import Making

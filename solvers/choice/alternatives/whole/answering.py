@@ -14,7 +14,8 @@ from ....exact.cpsat import engine
 from ....model.errors import StopReason
 from ....model.solver import Control
 from ..instance import Choice, Choices
-from ..questions import WORKERS, Questions
+from ..questions.answering import WORKERS
+from ..questions.without_addresses import Questions
 from .state import Layout, State
 from .window import Window, penalty_of
 

@@ -11,8 +11,8 @@ from ....model.errors import SolverFailed, StopReason
 from ....sandbox.conversation import Reply
 from ..instance import Choice
 from ..master import WORK_PER_QUESTION, Asking
-from ..questions import LARGEST
-from ..wire import NAME
+from ..questions.wire import NAME
+from ..questions.without_addresses import LARGEST
 from .state import Homes, Layout, Spot
 
 

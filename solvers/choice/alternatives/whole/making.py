@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from ..instance import Choice
 from ..known import Known
 from ..points import Placed
-from ..questions import LARGEST
+from ..questions.without_addresses import LARGEST
 from .asking import Assigned, Assigning, Wish
 from .state import Layout, Spot
 

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import pytest
 
 from solvers.choice.alternatives.instance import Beside, Choice, Choices, Cut, Load, Pick, Question, Row, Wall
-from solvers.choice.alternatives.questions import Questions, unit_of
+from solvers.choice.alternatives.questions.without_addresses import Questions, unit_of
 from solvers.exact.cpsat import engine
 from solvers.model.solver import Silent
 

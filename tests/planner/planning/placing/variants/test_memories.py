@@ -15,7 +15,7 @@ from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.parts import Parts
 from planner.planning.placing.variants.placing import SHARE_OF_POOLS, WORK_OF_A_PART, Placing
 from solvers.choice.alternatives.instance import Question
-from solvers.choice.alternatives.questions import WORK_PER_DETERMINISTIC_SECOND, Questions
+from solvers.choice.alternatives.questions.without_addresses import WORK_PER_DETERMINISTIC_SECOND, Questions
 from solvers.exact.cpsat.engine import Budget, Relaxations
 from solvers.model.errors import StopReason
 from solvers.model.solver import Limits, Silent

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from solvers.choice.alternatives.instance import Choices, Load, Memories, Pick, Question, Share
-from solvers.choice.alternatives.questions import Questions
+from solvers.choice.alternatives.questions.without_addresses import Questions
 from solvers.choice.alternatives.whole import answering
 from solvers.choice.alternatives.whole.answering import Whole
 from solvers.choice.alternatives.whole.state import Layout
@@ -176,7 +176,7 @@ def test_where_all_bytes_may_be_anywhere_their_sum_says_the_same(seed: int, monk
     choices = instance(seed, is_anywhere=True)
     found = []
     for most in (1_000, -1):
-        monkeypatch.setattr("solvers.choice.alternatives.questions.MOST_SHARES", most)
+        monkeypatch.setattr("solvers.choice.alternatives.questions.without_addresses.MOST_SHARES", most)
         asked = Questions(choices, is_divisible=True)
         least = asked.ask(Question(False), BUDGET, Silent(Limits()))
         values = [] if least.bound is None else [least.bound, least.bound + 40, least.bound + 200]

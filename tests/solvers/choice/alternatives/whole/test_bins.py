@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from solvers.choice.alternatives.instance import Bin, Choices, Memories, Question, Share, Taken, Tie
-from solvers.choice.alternatives.questions import Questions
+from solvers.choice.alternatives.questions.without_addresses import Questions
 from solvers.choice.alternatives.whole.answering import Whole
 from solvers.choice.alternatives.whole.state import Layout
 from solvers.model.solver import Limits, Silent
@@ -57,7 +57,7 @@ def every(choices: Choices) -> Iterator[tuple[int, int]]:
 @pytest.mark.parametrize("seed", range(25))
 def test_no_bound_is_above_what_some_choice_needs(seed: int, is_large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if is_large:
-        monkeypatch.setattr("solvers.choice.alternatives.questions.MOST_SHARES", -1)
+        monkeypatch.setattr("solvers.choice.alternatives.questions.without_addresses.MOST_SHARES", -1)
     choices = with_taken(seed)
     found = [*every(choices)]
     asked = Questions(choices)
@@ -77,7 +77,7 @@ def test_bytes_that_may_be_anywhere_need_no_variables(seed: int, monkeypatch: py
     """Sums over bins say the same as variables for the bytes in each, where memories are listed and parts of them too small."""
     found: list[list[Any]] = []
     for most in (1_000, -1):
-        monkeypatch.setattr("solvers.choice.alternatives.questions.MOST_SHARES", most)
+        monkeypatch.setattr("solvers.choice.alternatives.questions.without_addresses.MOST_SHARES", most)
         asked = Questions(with_taken(seed), is_divisible=True)
         least = asked.ask(Question(False), BUDGET, Silent(Limits())).bound
         values = [] if least is None else [least, least + 40, least + 200]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ...model.errors import SolverFailed, StopReason
-from .instance import Answer, Choice, Choices, Cut, Question
+from ....model.errors import SolverFailed, StopReason
+from ..instance import Answer, Choice, Choices, Cut, Question
 
 NAME = "cpsat"
 
