@@ -137,9 +137,6 @@ class Session:
             with self._lock:
                 self.misses += 1
             return plan(problem, options, begun=begun)
-        before, rows = copy.facts.neighbour, copy.facts.rows
-        assert before is not None
-        assert rows is not None
         with time_limit(options.time_limit, begun):
             planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
             facts = planned.facts
@@ -161,21 +158,23 @@ class Session:
             else:
                 same = None
         if known.placements:
-            self._same.remember(planned.buffers, rows.new)
-            of_before = before.rules is not None and before.rules[0] is planned.constraints
-            rules = before.rules if of_before else (planned.constraints, facts.rules) if facts.rules else None
-            self._before = Neighbour(
-                planned.buffers,
-                planned.pools,
-                facts.written,
-                facts.figures,
-                rules,
-                facts.columns,
-                facts.of_rules,
-            )
-            self._plan = known
+            self._start_next_from(planned, known)
         self._keep(same, known, problem.buffers)
         return known
+
+    def _start_next_from(self, planned: Problem, known: Plan) -> None:
+        """Remember the problem and its plan: the next one may differ but little."""
+        facts = planned.facts
+        before, rows = facts.neighbour, facts.rows
+        assert before is not None
+        assert rows is not None
+        self._same.remember(planned.buffers, rows.new)
+        of_before = before.rules is not None and before.rules[0] is planned.constraints
+        rules = before.rules if of_before else (planned.constraints, facts.rules) if facts.rules else None
+        self._before = Neighbour(
+            planned.buffers, planned.pools, facts.written, facts.figures, rules, facts.columns, facts.of_rules
+        )
+        self._plan = known
 
     def _taken(self, problem: Problem) -> Problem | None:
         """Return a copy that knows its neighbour, with that one's buffers in place of equal ones; None unless everything in it is of known types."""

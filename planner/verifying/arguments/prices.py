@@ -20,7 +20,7 @@ adds to c, s and m is z times what it adds to the earlier term, and z times what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -37,7 +37,7 @@ from .weights import common_denominator, read_weights, weigh
 
 
 def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str:
-    """Return the bound, or in words why nothing is proven. A buffer that fits nowhere counts in its dearest allowed pool: then every claim holds."""
+    """Return the bound, or in words why nothing is proven."""
     first, *_ = places.problem.terms
     term = certificate.term or first
     if not _has_price(term) or (term is first and term in LINEAR_TERMS and not can_be_priced(term)):
@@ -57,23 +57,8 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
     if isinstance(held, str):
         return held
     counted = [(term, unit), *held]
-    choices = [(each, price) for each, price in counted if has_choice(each)]
-    weights = weigh(places, certificate, prices.moments)
     bound = -sum(most * numerator * (unit // under) for _, most, numerator, under in certificate.held)
-    for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
-        possible = places.possible_pools(tied[0])
-        homes = list(possible or places.allowed_pools(tied))
-        if not homes:
-            continue
-        look(VERIFYING)
-        members = [places.problem.buffers[number] for number in tied]
-        mine, also = weights.get(tied[0], {}), crowds.due.get(tied[0], {})
-        bound += (min if possible else max)(
-            sum(price * choice_cost(buffer, places.pools[pool], each) for each, price in choices for buffer in members)
-            + finer * mine.get(pool, 0)
-            + also.get(pool, 0)
-            for pool in homes
-        )
+    bound += _of_buffers(places, counted, finer, weigh(places, certificate, prices.moments), crowds.due)
     linear = [(each, price) for each, price in counted if each in LINEAR_TERMS]
     of_peaks = sum(price * price_of_peaks(places.problem, each) for each, price in linear)
     of_largest = sum(price for each, price in counted if each is Term.LARGEST_PEAK)
@@ -93,6 +78,33 @@ def priced_bound(places: Places, certificate: PlanCertificate) -> Fraction | str
             _least_of_height(rise, crowds.steps.get(name, {}), places.pools[name].size) for name, rise in rises.items()
         )
     return Fraction(bound, unit)
+
+
+def _of_buffers(
+    places: Places,
+    counted: Sequence[tuple[Term, int]],
+    finer: int,
+    weights: Mapping[int, Mapping[str, int]],
+    due: Mapping[int, Mapping[str, int]],
+) -> int:
+    """Return the first sum. A buffer that fits nowhere counts in its dearest allowed pool: then every claim holds."""
+    choices = [(each, price) for each, price in counted if has_choice(each)]
+    total = 0
+    for tied in dict.fromkeys(places.tied(number) for number in range(len(places.problem.buffers))):
+        possible = places.possible_pools(tied[0])
+        homes = list(possible or places.allowed_pools(tied))
+        if not homes:
+            continue
+        look(VERIFYING)
+        members = [places.problem.buffers[number] for number in tied]
+        mine, also = weights.get(tied[0], {}), due.get(tied[0], {})
+        total += (min if possible else max)(
+            sum(price * choice_cost(buffer, places.pools[pool], each) for each, price in choices for buffer in members)
+            + finer * mine.get(pool, 0)
+            + also.get(pool, 0)
+            for pool in homes
+        )
+    return total
 
 
 def _has_price(term: Term) -> bool:
