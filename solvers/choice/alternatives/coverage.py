@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from .points import Point
+from .points import Point, greater
 
 NARROW = Fraction(1, 100)
 """An open stretch of values is halved until at most this can be gained in it; after that the next point of the stretch is asked for."""
@@ -105,7 +105,7 @@ class _Gains:
         of_any = [cost for _, most, cost in settled if most is None]
         known = sorted(((most, cost) for _, most, cost in settled if most is not None), reverse=True)
         self._most = [-most for most, _ in known]
-        self._costs = [*accumulate([max(of_any, default=None), *(cost for _, cost in known)], _greater)]
+        self._costs = [*accumulate([max(of_any, default=None), *(cost for _, cost in known)], greater)]
         """The least cost of choices with values up to each of `_most`."""
 
     def at(self, low: int, high: int) -> Fraction | None:
@@ -126,10 +126,6 @@ class _Gains:
 
 def _cheaper(one: Point, other: Point) -> Point:
     return other if other.cost < one.cost else one
-
-
-def _greater(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else max(one, other)
 
 
 def _beyond(point: Point, value: int, cost: int) -> Fraction | None:

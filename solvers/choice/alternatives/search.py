@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from ...model.errors import StopReason
-from .coverage import Coverage, Stretch
+from .coverage import Stretch
 from .easing import choice_with_less_live
+from .found import Found
 from .instance import Answer, Choice, Question
 from .known import Known
-from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point, greater, thinned
+from .points import Demand, Frontier, Measure, More, OnPoint, Placed, Point
 
 LOOKAHEAD = 4
 """A question is asked together with one about one of the next LOOKAHEAD values."""
@@ -33,16 +33,8 @@ class Search:
     def __init__(self, known: Known, measure: Measure, demand: Demand, more: More, on_point: OnPoint) -> None:
         self._known, self._measure, self._demand = known, measure, demand
         self._more, self._on_point = more, on_point
-        self._master, self._placed, self._points = known.master, known.placed, known.points
-        self._is_open = False
-        """Was any question left unanswered?"""
-        self._coverage = Coverage()
-        self._least_within: int | None = None
-        """A lower bound on the value of every choice within the limits."""
-        self._least_value: int | None = None
-        """The same for every choice, whatever it costs."""
-        self._least_cost: int | None = None
-        """A lower bound on the cost of every choice within the limits."""
+        self._master, self._placed = known.master, known.placed
+        self._found = Found(known, measure, demand)
         self._lightest: Point | None = None
         """The point of the least value."""
         self._spread: list[int] = []
@@ -60,50 +52,50 @@ class Search:
         """Begin with the results of an earlier run: nothing of it is placed again, and what was proven is not asked again."""
         for point, placed in known.items():
             self._placed[point.choice] = placed
-            self._points.append(point)
+            self._found.points.append(point)
             if point.is_proven:
                 self._before[point.value] = point
-                self._coverage.settle(point, point.value)
+                self._found.coverage.settle(point, point.value)
 
     def fastest(self) -> Frontier:
         """The least cost, and for it the least value."""
         self._first()
-        self._known.supporting.least_cost(self._demand.most_value, self._best(), self._least_cost)
-        while self._again(is_whole=self._is_settled(self._least_cost, lambda point: point.cost)):
+        self._known.supporting.least_cost(self._demand.most_value, self._found.best(), self._found.least_cost)
+        while self._again(is_whole=self._is_settled(self._found.least_cost, lambda point: point.cost)):
             self._first()
-        return self._result(is_complete=False)
+        return self._found.frontier(is_complete=False)
 
     def smallest(self) -> Frontier:
         """The least value, and for it the least cost."""
         self._last()
-        self._known.supporting.least_value(self._demand.most_cost, self._best(), self._least_within)
-        while self._again(is_whole=self._is_settled(self._least_within, lambda point: point.value)):
+        self._known.supporting.least_value(self._demand.most_cost, self._found.best(), self._found.least_within)
+        while self._again(is_whole=self._is_settled(self._found.least_within, lambda point: point.value)):
             self._last()
-        return self._result(is_complete=False)
+        return self._found.frontier(is_complete=False)
 
     def frontier(self) -> Frontier:
         """As much of the frontier as the limits allow."""
         self._is_frontier = True
         is_all = self._all()
-        while self._again(is_whole=self._demand.points is not None or (is_all and self._within() == 0)):
+        while self._again(is_whole=self._demand.points is not None or (is_all and self._found.within() == 0)):
             is_all = self._all()
-        self._known.supporting.points(self._best(), of_all=True)
-        return self._result(is_complete=is_all, is_whole=self._demand.points is None)
+        self._known.supporting.points(self._found.best(), of_all=True)
+        return self._found.frontier(is_complete=is_all, is_whole=self._demand.points is None)
 
     def so_far(self, others: Iterable[Point]) -> Frontier:
         """What is found and proven if the search ends here for lack of time. `others` were placed, and not noted before it ended."""
-        self._is_open = True
-        self._points.extend(others)
-        return replace(self._result(is_complete=False), stop=StopReason.TIME_LIMIT)
+        self._found.is_open = True
+        self._found.points.extend(others)
+        return replace(self._found.frontier(is_complete=False), stop=StopReason.TIME_LIMIT)
 
     def _is_settled(self, least: int | None, amount: Callable[[Point], int]) -> bool:
         """True if no choice within the limits has less than some point; a point's own bounds hold only for choices that cost no more, or need no more."""
-        return least is not None and min(map(amount, self._points), default=least) <= least
+        return least is not None and min(map(amount, self._found.points), default=least) <= least
 
     def _again(self, *, is_whole: bool) -> bool:
         """If something is open (`is_whole`: except for the points, nothing is) and there is more work for it, allow it to be asked again."""
-        points = self._best()
-        is_exact = is_whole and not self._is_open and all(point.is_proven for point in points)
+        points = self._found.best()
+        is_exact = is_whole and not self._found.is_open and all(point.is_proven for point in points)
         if is_exact or self._known.is_over() or not self._more():
             return False
         proven = {point.value: point for point in points if point.is_proven}
@@ -111,9 +103,9 @@ class Search:
         for question, point in self._answers.items():
             if point.value in proven and point.cost_bound >= proven[point.value].cost:
                 self._before.setdefault(question, proven[point.value])
-        self._coverage.reopen(proven)
+        self._found.coverage.reopen(proven)
         self._known.reopen()
-        self._is_open = False
+        self._found.is_open = False
         return True
 
     def _first(self) -> Point | None:
@@ -139,14 +131,14 @@ class Search:
             for k, value in enumerate(self._spread):
                 self._foresee(self._spread[k:])
                 self._cheapest(value)
-        wanted = self._coverage.next_values(self._points)
+        wanted = self._found.coverage.next_values(self._found.points)
         while wanted and demand.points is None and self._known.stop is None:
             value, (low, high) = wanted[0]
             self._foresee([each for each, _ in wanted])
             point = self._cheapest(value)
             if point is None or point.value > value:
-                self._coverage.give_up(Stretch(max(low, value - (high - low) // 4), value))
-            wanted = self._coverage.next_values(self._points)
+                self._found.coverage.give_up(Stretch(max(low, value - (high - low) // 4), value))
+            wanted = self._found.coverage.next_values(self._found.points)
         return not wanted
 
     def _foresee(self, values: Sequence[int]) -> None:
@@ -189,8 +181,8 @@ class Search:
         if known is not None:
             point = replace(min(known, point, key=lambda each: each.value), bound=max(known.bound, point.bound))
         self._lightest = point
-        self._least_within = point.bound
-        self._least_value = point.bound if self._demand.most_cost is None else None
+        self._found.least_within = point.bound
+        self._found.least_value = point.bound if self._demand.most_cost is None else None
         return point.value
 
     def _cheapest(self, value: int | None) -> Point | None:
@@ -202,13 +194,13 @@ class Search:
         for _ in range(TRIES):
             answer = self._known.cheapest(self._most_load(value))
             if answer is None or answer.choice is None or answer.bound is None:
-                self._is_open = self._is_open or answer is None or not answer.is_impossible
+                self._found.is_open = self._found.is_open or answer is None or not answer.is_impossible
                 return None
             cost_bound = answer.bound if cost_bound is None else max(cost_bound, answer.bound)
             cost = self._master.choices.cost(answer.choice)
             most_cost = self._demand.most_cost
             if most_cost is not None and cost > most_cost:
-                self._is_open = self._is_open or cost_bound <= most_cost
+                self._found.is_open = self._found.is_open or cost_bound <= most_cost
                 return None
             point = self._lowest_within(cost, value, cost_bound, answer.choice)
             if point is not None:
@@ -224,7 +216,7 @@ class Search:
             point = self._lowest_within(self._master.choices.cost(found.choice), value, cost_bound)
             if point is not None:
                 return self._note(point, value)
-        self._is_open = True
+        self._found.is_open = True
         tried = [each for each in self._master.left_aside if each not in known]
         return None if value is None or cost_bound is None else self._with_room(value, cost_bound, tried)
 
@@ -324,77 +316,14 @@ class Search:
         return None if value is None else self._measure.most_load(value)
 
     def _note(self, point: Point, value: int | None) -> Point:
-        self._coverage.settle(point, value)
+        self._found.coverage.settle(point, value)
         self._answers[value] = point
         if value == self._demand.most_value:
-            known = self._least_cost
-            self._least_cost = point.cost_bound if known is None else max(known, point.cost_bound)
-        self._points.append(point)
+            known = self._found.least_cost
+            self._found.least_cost = point.cost_bound if known is None else max(known, point.cost_bound)
+        self._found.points.append(point)
         if self._is_frontier:
-            self._known.supporting.points([self._with_all_bounds(point, self._costs())])
-        if not any(other.value <= point.value and other.cost <= point.cost for other in self._points[:-1]):
+            self._known.supporting.points([self._found.with_all_bounds(point)])
+        if not any(other.value <= point.value and other.cost <= point.cost for other in self._found.points[:-1]):
             self._on_point(point)
         return point
-
-    def _result(self, *, is_complete: bool, is_whole: bool = False) -> Frontier:
-        """`is_whole`: the whole frontier was asked for, so proven points alone are not enough."""
-        points = self._best()
-        is_exact = not self._is_open and all(point.is_proven for point in points)
-        points = thinned(points, self._demand.points)
-        within = self._within(points)
-        is_complete = is_complete and is_exact and within == 0
-        otherwise = StopReason.PROVED if is_exact and not (is_whole and points) else StopReason.WORK_LIMIT
-        return Frontier(
-            points=points,
-            is_complete=is_complete,
-            stop=StopReason.PROVED if is_complete else self._known.stop or otherwise,
-            work=self._master.work,
-            least_value=greater(self._least_within, self._known.supporting.lines.least_value(self._demand.most_cost)),
-            least_cost=greater(self._least_cost, self._known.supporting.lines.least_cost(self._demand.most_value)),
-            is_impossible=not points and not self._is_open,
-            within=within if within or is_complete else None,  # of points that are not all proven nothing is known
-        )
-
-    def _within(self, points: tuple[Point, ...] | None = None) -> Fraction | None:
-        """By what share choices can improve on these points (default: all of them); None if unknown."""
-        points = self._best() if points is None else points
-        return None if self._least_within is None else self._coverage.within(points, self._least_within, self._costs())
-
-    def _costs(self) -> dict[int, int]:
-        """For some values: no choice with so small a one costs less than this."""
-        lines = self._known.supporting.lines
-        costs = {self._measure.least_value(load + 1) - 1: cost for load, cost in self._known.costs.items()}
-        for value in (*costs, *lines.values(), *(point.value - 1 for point in self._points)):
-            cost = greater(costs.get(value), lines.least_cost(value))
-            if cost is not None:
-                costs[value] = cost
-        return costs
-
-    def _best(self) -> tuple[Point, ...]:
-        """The points that no other dominates, cheapest first; of equal ones, the one of which most is proven."""
-        best: dict[tuple[int, int], Point] = {}
-        for point in self._points:
-            same = best.setdefault((point.value, point.cost), point)
-            if point.is_proven and not same.is_proven:
-                best[point.value, point.cost] = point
-        kept = [point for point in best.values() if not any(other.dominates(point) for other in self._points)]
-        costs = self._costs()
-        return tuple(self._with_all_bounds(point, costs) for point in sorted(kept, key=lambda point: point.cost))
-
-    def _with_all_bounds(self, point: Point, costs: Mapping[int, int]) -> Point:
-        """The point with the bounds that dearer and larger points prove for it, and all questions about the cheapest."""
-        known = [] if self._least_value is None else [self._least_value]
-        known += [value + 1 for value, cost in costs.items() if cost > point.cost]
-        bound = max([*known, *(other.bound for other in self._points if other.cost >= point.cost)])
-        cost_bound = max(
-            [
-                *(other.cost_bound for other in self._points if other.value >= point.value),
-                *(cost for value, cost in costs.items() if value >= point.value),
-            ]
-        )
-        lines = self._known.supporting.lines
-        return replace(
-            point,
-            bound=max(bound, lines.least_value(point.cost) or 0),
-            cost_bound=max([cost_bound, *([] if (cost := lines.least_cost(point.value)) is None else [cost])]),
-        )

@@ -45,12 +45,12 @@ class LargeSearch(Search):
         if choice is None or least is None:
             return super()._lowest()
         bound = self._measure.least_value(least)
-        self._least_within = bound
-        self._least_value = bound if self._demand.most_cost is None else None
+        self._found.least_within = bound
+        self._found.least_value = bound if self._demand.most_cost is None else None
         for step in TIGHTER if self._is_made(bound + bound // FIRST) else LOOSER:
             if self._known.is_over() or self._is_made(bound + bound // step):
                 break
-        least = min((point.value for point in self._points), default=None)
+        least = min((point.value for point in self._found.points), default=None)
         return super()._lowest() if least is None and not self._known.is_over() else least
 
     def _is_made(self, value: int) -> bool:
@@ -87,7 +87,7 @@ class LargeSearch(Search):
         """The value that choices of the point's cost may have, if that is much less."""
         if not self._making.has_work_for(2):
             return None
-        least = min((value for value, cost in self._costs().items() if cost <= point.cost), default=point.value)
+        least = min((value for value, cost in self._found.costs().items() if cost <= point.cost), default=point.value)
         wanted = least + least // ENOUGH
         return wanted if point.value - least > point.value // MUCH else None
 
@@ -96,17 +96,17 @@ class LargeSearch(Search):
         known = self._before.get(value, self._now.get(value))
         if known is not None:
             return known
-        if self._points and not self._making.has_work_for(1):
+        if self._found.points and not self._making.has_work_for(1):
             self._known.stop = self._known.stop or StopReason.WORK_LIMIT
         answer = self._known.cheapest(self._measure.most_load(value))
         if answer is None or answer.choice is None or answer.bound is None:
-            self._is_open = self._is_open or answer is None or not answer.is_impossible
+            self._found.is_open = self._found.is_open or answer is None or not answer.is_impossible
             return None
         plea = self._plea(value, answer)
         if plea is not None and most_cost is not None:
             plea = plea._replace(enough=min(plea.enough, max(most_cost, answer.bound)))
         made = None if plea is None else self._making.make(plea)
-        self._is_open = True
+        self._found.is_open = True
         self._keep_others(made)
         if plea is None or made is None:
             return None
@@ -131,7 +131,7 @@ class LargeSearch(Search):
                 most_value is None or each.value <= most_value
             )
             if each is not made and is_within:
-                self._points.append(Point(each.assigned.choice, each.value, each.cost, 0, self._master.choices.least_cost))  # fmt: skip
+                self._found.points.append(Point(each.assigned.choice, each.value, each.cost, 0, self._master.choices.least_cost))  # fmt: skip
         self._kept = len(self._making.every)
 
     def _again(self, *, is_whole: bool) -> bool:
@@ -168,7 +168,7 @@ class LargeSearch(Search):
     def _raise_bound(self, point: Point) -> None:
         """Ask what costs more than the point: which needs less memory than that is proven to cost more."""
         for k in range(QUESTIONS):
-            costs = sorted(self._costs().items())
+            costs = sorted(self._found.costs().items())
             at = bisect_left(costs, True, key=lambda each: each[1] <= point.cost)
             if not 0 < at < len(costs):
                 return

@@ -33,7 +33,7 @@ from planner.verifying.verify import verify
 from solvers.choice.alternatives import points
 from solvers.choice.alternatives.bounds.supporting import Tried
 from solvers.choice.alternatives.coverage import Coverage
-from solvers.choice.alternatives.search import Search
+from solvers.choice.alternatives.found import Found
 from solvers.model.errors import StopReason
 from tests.planner.planning.placing.variants.random_variants import (
     best_of,
@@ -79,7 +79,7 @@ def test_points_left_out_are_no_better_than_the_stated_margin(
 ) -> None:
     """Also if only questions that led to points are counted: with all of them, little is left open here."""
     if not counts_all:
-        monkeypatch.setattr(Search, "_costs", lambda _: {})
+        monkeypatch.setattr(Found, "costs", lambda _: {})
     margins, complete = set(), 0
     for seed in range(300 if nightly else 14):
         problem = random_problem(seed)
