@@ -358,25 +358,3 @@ def _sentence(error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
         return _unknown(place)
     return f"{place}: {describe_error(error)[2]}"
-
-
-def settings_table() -> str:
-    """Return all settings as docs/service.md lists them."""
-    rows = ["| setting | default | |", "|---|---|---|"]
-    for name, field in Settings.model_fields.items():
-        rows.append(f"| `{name}` | {_shown(field.default)} | {field.description} |")
-    return "\n".join(rows) + "\n"
-
-
-def _shown(default: object) -> str:
-    if default is None or default in ((), {}):
-        return ""
-    if default == tuple(FORMATS):
-        return "all"
-    if isinstance(default, tuple):
-        return f"`{','.join(map(str, default))}`"
-    if isinstance(default, bool):
-        return "`1`" if default else "`0`"
-    if isinstance(default, float):
-        return f"`{default:g}`"
-    return f"`{default}`"

@@ -210,6 +210,33 @@ def time_scene(scale: int) -> Scene:
     )
 
 
+def left(service: Served) -> list[int]:
+    """Return 200 once the service has dropped all requests that nobody waits for any more."""
+    with contextlib.ExitStack() as lines:
+        for path, body in LONG.values():
+            line = lines.enter_context(connected(service))
+            length, leave = f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKENS['a']}"
+            line.sendall(head(path.replace("/jobs", "/plans"), JSON["Content-Type"], length, leave) + body)
+        time.sleep(1)
+    end = time.monotonic() + SECONDS
+    with client(service, "a") as a:
+        while any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("queued", "running")):
+            if time.monotonic() > end:
+                return [504]
+            time.sleep(0.1)
+    return [200]
+
+
+def streams(service: Served) -> list[int]:
+    """Hold a hundred event streams of one token; return what a stream of another gets after these."""
+    for name, count in (("a", 100), ("b", 1)):
+        with client(service, name) as one:
+            id_ = one.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW).json()["id"]
+            statuses = held_answers(service, [f"/v1/jobs/{id_}/events"] * count, name)
+            one.delete(f"/v1/jobs/{id_}")
+    return statuses
+
+
 def tokens_scene(jobs: int, buffers: int) -> Scene:
     """A scene in which what one token does must leave room for the other."""
     small = json.dumps(THREE).encode()
@@ -235,22 +262,6 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
                     a.delete(f"/v1/jobs/{id_}")
 
         return meanwhile
-
-    def left(service: Served) -> list[int]:
-        """Return 200 once the service has dropped all requests that nobody waits for any more."""
-        with contextlib.ExitStack() as lines:
-            for path, body in LONG.values():
-                line = lines.enter_context(connected(service))
-                length, leave = f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKENS['a']}"
-                line.sendall(head(path.replace("/jobs", "/plans"), JSON["Content-Type"], length, leave) + body)
-            time.sleep(1)
-        end = time.monotonic() + SECONDS
-        with client(service, "a") as a:
-            while any(a.get(f"/v1/jobs?state={state}").json()["jobs"] for state in ("queued", "running")):
-                if time.monotonic() > end:
-                    return [504]
-                time.sleep(0.1)
-        return [200]
 
     def of_others(service: Served) -> list[int]:
         """Ask for everything about a job with another token, and with ids that do not exist."""
@@ -279,17 +290,6 @@ def tokens_scene(jobs: int, buffers: int) -> Scene:
                 threads.submit(posted("/v1/validate", large, "a"), service)
             time.sleep(0.5)
             yield
-
-    def streams(service: Served) -> list[int]:
-        found = []
-        for name in ("a", "b"):
-            with client(service, name) as one:
-                id_ = one.post(f"/v1/jobs{SLOW_QUERY}", content=SLOW).json()["id"]
-                found.append((name, one, id_))
-                paths = [f"/v1/jobs/{id_}/events"] * (100 if name == "a" else 1)
-                statuses = held_answers(service, paths, name)
-                one.delete(f"/v1/jobs/{id_}")
-        return statuses
 
     return Scene(
         "two tokens",
