@@ -154,6 +154,8 @@ PIECES = Share(2, 3)
 """and for the bound that adds up piece by piece."""
 HIGHEST = Share(1, 8)
 """Where earlier terms hold the peaks, for how high each pool can be,"""
+HEIGHTS_PER_ENTRY = 16
+"""for all choices below some heights, for each number in the program;"""
 BELOW_HEIGHTS = Share(1, 3)
 """and for the bound of what then fits. The rest is the windows'."""
 

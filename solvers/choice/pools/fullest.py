@@ -7,8 +7,9 @@ counted at the linear program's prices. Once the heights are given, the other cl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -18,9 +19,9 @@ from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
 from .placing.windows import STRETCHES, stretched
 from .prices.crowds import Relaxed
-from .program.program import Costs, Pools, Program, Row
+from .program.program import Costs, Pools, Program, Room, Row
 from .questions.asking import Asking
-from .questions.question import Question
+from .questions.question import Answer, Question
 
 MOST_CLASSES = 100
 """At most so many classes are added at once to those that are chosen first."""
@@ -32,6 +33,8 @@ FEW = 20
 """After each round about so many classes more are chosen first: the neighbours of those whose cost exceeds their cost at prices by most."""
 MUCH = 500
 """A cost exceeds another by much if the difference is at least the term's value divided by this."""
+MOST_HEIGHTS = 60
+"""Ranges of heights; where more are open, pools need not be so full that few heights are possible."""
 SCALE = 64
 """Prices are counted in so many parts of a unit of cost,"""
 MOST_SCALED = 1 << 54
@@ -122,6 +125,41 @@ class FullestFirst:
         kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
         return None if tops is None else (tops, kept)
 
+    def over_heights(
+        self, prices: Mapping[int, float], most: int, settle: Callable[[tuple[int, ...]], Answer], work: int
+    ) -> int:
+        """A lower bound of the term, up to `most`, from what `settle` says of all choices below some heights: below as many heights as it takes.
+
+        Every choice is below heights that a choice at the fullest sections gives, or makes one of the pools higher than that: there others are looked for, the
+        cheapest first at these prices of rows. No ranges may be reserved.
+        """
+        end, number = self._asking.work + work, 0
+        boxes = [(0, number, self._program.rooms)]
+        while boxes:
+            bound, _, rooms = heappop(boxes)
+            left = end - self._asking.work
+            if bound >= most or left <= 0 or number > MOST_HEIGHTS or self._asking.stop is not None:
+                return min(bound, most)
+            part, rest, worth = self._priced(dict(prices), rooms)
+            question = Question(self._question.term, held=self._question.held)
+            found = choose_with_heights(self._asking, part, question, left)
+            if found.is_impossible:
+                continue
+            if found.bound is not None:
+                bound = max(bound, -(-(found.bound + rest) // self._scale))
+            if found.pools is None:
+                return min(bound, most)
+            tops = self._raised(part.least_tops(found.pools), worth, rooms)
+            below = settle(tops)
+            if not below.is_impossible:
+                most = min(most, max(bound, below.bound or 0))
+            if below.stopped is not None:
+                return min(bound, most)
+            for higher in _higher(rooms, tops, [self._program.highest(pool) for pool in range(len(rooms))]):
+                number += 1
+                heappush(boxes, (bound, number, higher))
+        return most
+
     def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
         """A choice of all classes below the tops; None if none was found."""
         self.stretch = [STRETCH] * len(tops)
@@ -198,7 +236,7 @@ class FullestFirst:
 
     def _find_tops(self, prices: dict[int, float], work: int) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
-        part, rest, worth = self._priced(prices)
+        part, rest, worth = self._priced(prices, self._program.rooms)
         question = Question(self._question.term, held=self._question.held)
         answer = choose_with_heights(self._asking, part, question, work)
         if answer.bound is not None:
@@ -206,7 +244,7 @@ class FullestFirst:
         if answer.pools is None:
             return None
         self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))
-        return self._raised(part.least_tops(answer.pools), worth)
+        return self._raised(part.least_tops(answer.pools), worth, self._program.rooms)
 
     def _due(self, prices: Mapping[int, float], scale: int) -> list[list[int]]:
         """What each class costs in each of its homes, with what it takes there."""
@@ -217,9 +255,9 @@ class FullestFirst:
                 due[group][self._program.homes[group].index(row.pool)] += int(price * scale) * units
         return due
 
-    def _priced(self, prices: dict[int, float]) -> tuple[Program, int, list[int]]:
+    def _priced(self, prices: dict[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
         """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
-        program, index = self._program, self._question.term
+        program, index = replace(self._program, rooms=rooms), self._question.term
         prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
         costs = self._due(prices, self._scale)
         worth, rest = [0] * len(program.rooms), 0
@@ -234,13 +272,13 @@ class FullestFirst:
             rest -= each * max(program.highest(pool) - part.highest(pool), 0)
         return part, rest, worth
 
-    def _raised(self, tops: tuple[int, ...], worth: list[int]) -> tuple[int, ...]:
+    def _raised(self, tops: tuple[int, ...], worth: list[int], rooms: tuple[Room, ...]) -> tuple[int, ...]:
         """These heights raised as far as the earlier terms allow, the pool whose height is worth most first."""
         raised = list(tops)
         held = list(zip(self._program.terms, self._question.held, strict=False))
         for pool in sorted(range(len(tops)), key=lambda pool: (-worth[pool], pool)):
-            room = self._program.rooms[pool]
-            ends = [self._program.highest(pool)] if room.capacity is None else [room.capacity]
+            end = rooms[pool].capacity
+            ends = [self._program.highest(pool) if end is None else end]
             for term, most in held:
                 if term.is_largest:
                     ends.append(most)
@@ -263,6 +301,17 @@ class FullestFirst:
             waste = min(room * self.stretch[row.pool] // 1000, free // SHARE_OF_WASTE)
             rows.append(row._replace(always=row.always + waste))
         return replace(self._program, rows=tuple(rows))
+
+
+def _higher(rooms: tuple[Room, ...], tops: tuple[int, ...], highest: list[int]) -> list[tuple[Room, ...]]:
+    """All in which a pool is higher than these tops, without anything twice: one after the other is higher, and those before it are not."""
+    found, kept = list[tuple[Room, ...]](), list(rooms)
+    for pool, (room, top) in enumerate(zip(rooms, tops, strict=True)):
+        if top < (highest[pool] if room.capacity is None else min(room.capacity, highest[pool])):
+            kept[pool] = room._replace(lowest=max(room.lowest, top + 1))
+            found.append(tuple(kept))
+        kept[pool] = room._replace(capacity=top if room.capacity is None else min(room.capacity, top))
+    return found
 
 
 def part_of(program: Program, members: list[int]) -> Program:

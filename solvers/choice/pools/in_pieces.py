@@ -26,6 +26,7 @@ from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.relaxation import MOST_ENTRIES
 from .program.program import Program
+from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .standing import Standing
 
@@ -56,10 +57,13 @@ class InPieces(Standing):
                 self._by_prices()
             self._pack_lower()
             self._from_heights()
+            self._pack_all_together()
             self._lower_second()
             for index in range(len(program.terms)):
+                self._settle_heights(index)
                 self._bound_below_heights(index)
-                self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
+                if not self._is_settled(index):
+                    self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
                 self._learn_again(index)
         return self.outcome()
 
@@ -72,6 +76,14 @@ class InPieces(Standing):
         placement, _ = self.packing.pack(self.best.pool, counted, self._work_of_packing(0))
         self._take(placement)
 
+    def _pack_all_together(self) -> None:
+        """Pack all in one pool where only peaks count first: at its fullest moment one pool must be full, where several must be full at once."""
+        if self.best is None or self.value is None or self._is_over() or self._is_settled(0):
+            return
+        if self._can_settle_heights(1) or not self._ends_within(budget.NEARLY):
+            pools = pools_of_classes(self.number, self.best)
+            self._pack_together(Choice(self.value[0], self.program.least_tops(pools), pools))
+
     def _learn_again(self, index: int) -> None:
         """What was proven with the earlier terms as they were then holds for lower ones, too."""
         self._learn(index, Answer(None, None, self._least_of_program(index), StopReason.WORK_LIMIT))
@@ -83,18 +95,23 @@ class InPieces(Standing):
         """
         if len(self.program.terms) < 2 or not is_held_by_peaks(self.program, 1):
             return
-        later = replace(self.instance, terms=self.instance.terms[1:2])
-        if self._is_over() or self._is_settled(0) or not self.bound or not can_price(later):
+        if self._is_over() or self._is_settled(0) or not self.bound or not self._has_prices(1):
             return
-        market = Market(later)
-        limits = replace(self.task.limits, work=self._share(budget.PRICES))
-        prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
-        self.packing.work += work
-        self.of_rows = prices_of_rows(self.program, market.sections, prices)
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
         found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
         if found is not None:
             self._begin_below(*found)
+
+    def _has_prices(self, index: int) -> bool:
+        """Look for prices of rows for a later term; false if it cannot have any."""
+        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
+        if not self.of_rows and can_price(later):
+            market = Market(later)
+            limits = replace(self.task.limits, work=self._share(budget.PRICES))
+            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+            self.packing.work += work
+            self.of_rows = prices_of_rows(self.program, market.sections, prices)
+        return bool(self.of_rows)
 
     def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
         """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
@@ -132,6 +149,37 @@ class InPieces(Standing):
         )
         if bound is not None:
             self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _can_settle_heights(self, index: int) -> bool:
+        """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""
+        is_known = self.value is not None and index < len(self.program.terms)
+        if self._is_over() or not is_known or not is_held_by_peaks(self.program, index):
+            return False
+        is_enough = self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries
+        return is_enough and not any(room.reserved for room in self.program.rooms)
+
+    def _settle_heights(self, index: int) -> None:
+        """Lower and bound a term below all heights that the earlier terms, as they are, allow at the fullest sections: where pools must be full, these are few."""
+        if self._is_settled(index) or not self._can_settle_heights(index) or not self._has_prices(index):
+            return
+        assert self.value is not None
+        best, work = self.value[index], self._some(budget.WHOLE)
+        search = FullestFirst(
+            self.instance, self.program, self.number, self.asking, Question(index, self.value[:index])
+        )
+        end, each = self.asking.work + work, budget.HEIGHTS_PER_ENTRY * self.program.entries
+
+        def settle(tops: tuple[int, ...]) -> Answer:
+            rooms = tuple(room._replace(capacity=top) for room, top in zip(self.program.rooms, tops, strict=True))
+            lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+            lower = settled_in(lower, only_homes(lower))
+            answer = self.asking.ask(lower, Question(0), min(each, end - self.asking.work))
+            if answer.pools is not None and answer.value is not None and answer.value < best:
+                self._pack_below(Choice(answer.value, tops, answer.pools), self._some(budget.CLASHES))
+            return answer
+
+        bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
+        self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from operator import le
+from random import Random
 
 import numpy as np
 import pytest
@@ -131,6 +133,50 @@ def test_no_choice_with_what_is_held_is_higher(kind: str, asking: Asking) -> Non
             ends = search.highest(WORK)
             kept = [tops for tops in fitting if program.terms[0].of_tops(tops) <= held]
             assert all(end is None or top <= end for tops in kept for top, end in zip(tops, ends, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["hot", "pools", "memories"])
+def test_below_all_heights_is_the_best_choice(kind: str, asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all choices of six buffers, whatever room costs; with hardly any work nothing above it is claimed."""
+    monkeypatch.setattr(fullest, "MOST_CLASSES", 2)
+    for seed in range(3):
+        instance = sized(kind, 6, seed)
+        program = program_of(instance)
+        choices = [(program.least_tops(pools), pools) for pools in product(*program.homes)]
+        fitting = [
+            (tops, program.value(1, pools, tops))
+            for tops, pools in choices
+            if all(room.capacity is None or top <= room.capacity for top, room in zip(tops, program.rooms, strict=True))
+            and all(pools[a] != pools[b] for a, b in program.apart)
+        ]
+        dearest = max(value for _, value in fitting) + 1
+
+        def settle(highest: tuple[int, ...], fitting: list[tuple[tuple[int, ...], int]] = fitting) -> Answer:
+            below = [value for tops, value in fitting if all(map(le, tops, highest))]
+            return Answer((), min(below), min(below), None) if below else Answer(None, None, None, None)
+
+        chance = Random(seed)
+        prices = {row: chance.choice((0.0, chance.random() * dearest / 100_000)) for row in range(len(program.rows))}
+        least = min(program.terms[0].of_tops(tops) for tops, _ in fitting)
+        for held in (least, least + least // 8):
+            best = min(value for tops, value in fitting if program.terms[0].of_tops(tops) <= held)
+            for work in (WORK, 1):
+                search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
+                bound = search.over_heights(prices, dearest, settle, work)
+                assert bound <= best
+                assert bound == best or work == 1 or held > least
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_large_network_is_planned_below_all_heights_that_its_fullest_sections_allow(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All in one pool is as low as can be; of the heights that come to the same, windows never found better ones."""
+    monkeypatch.setattr(budget, "LARGE", 100)
+    instance = sized("memories", 300, seed)
+    bound = first_bounds(instance, Silent().stopped).value
+    found = get("pools_first").solve(instance, Task(Limits(work=2_000_000), bound=bound), Silent())
+    assert found.stop is StopReason.PROVED
 
 
 def test_the_second_term_of_a_large_problem_is_bounded_in_pools_as_high_as_the_first_allows(
