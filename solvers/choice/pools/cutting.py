@@ -15,11 +15,11 @@ import numpy as np
 from ...bounds.room_prices import Floats
 from ...model.instance import Ints
 from . import budget
-from .program.program import Costs, Program, classes_in_time
+from .program.program import Costs, Pools, Program, classes_in_time
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
-PIECE = 1_500
+PIECE = 3_000
 """Classes in a piece, roughly."""
 FINEST = 1 << 10
 """Prices are multiples of 1/FINEST of a unit of cost, unless costs are very large."""
@@ -56,17 +56,36 @@ class Pieces:
         self._below = dict[tuple[int, int], dict[int, int]]()
         """By piece and pool: what the piece costs at least, by the pool's top."""
 
-    def bound(self, work: int) -> int | None:
-        """A lower bound on the cost of every choice; None if there is no choice."""
+    def bound(self, work: int, near: int = 0) -> int | None:
+        """A lower bound on the cost of every choice; None if there is no choice.
+
+        `near`: it ends at a piece whose choice is farther from its bound than one part in so many. The next time only those after it are asked about.
+        """
         end = self._asking.work + work
-        for n in range(len(self._members)):
+        for n in range(len(self._known), len(self._members)):
             program = self._piece(n)
             answer = self._asking.ask(program, Question(0), max(end - self._asking.work, 0) // (len(self._members) - n))
             if answer.is_impossible:
                 return None
             least = sum(min(of_homes) for of_homes in program.terms[0].of_homes)
-            self._known[n] = answer._replace(bound=max(answer.bound or 0, least))
+            proven = max(answer.bound or 0, least)
+            self._known[n] = answer._replace(bound=proven)
+            if near and (answer.value is None or (answer.value - proven) * near > proven):
+                return 0
         return -(-self._total() // self._scale)
+
+    @property
+    def is_done(self) -> bool:
+        """Are all bounded?"""
+        return len(self._known) == len(self._members)
+
+    def chosen(self, pools: Pools) -> Pools:
+        """The best choices of all pieces together; what they do not choose is as in these pools."""
+        found = list(pools)
+        for n, answer in self._known.items():
+            for group, pool in zip(self._members[n], answer.pools or (), strict=False):
+                found[group] = pool
+        return tuple(found)
 
     def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
         """Does every choice with the pool no higher than this top cost more than `most`? Once all is bounded without that. None: not answered within the work.
@@ -210,12 +229,11 @@ class Floors:
             is_raised = self._is_raised(pool, floor, (end - self._asking.work) // (len(steps) + 1))
             if is_raised:
                 self._floors[pool], proven = max(self._floors[pool], floor), step
-            elif is_raised is not None:
-                failed = step
-            if is_raised is not None:
-                step = step * LONGER if proven == best else max(proven // SHORTER, (failed + proven) // 2)
-            elif self._asking.work == before:  # there is too little left
+            elif is_raised is None and self._asking.work == before:  # there is too little left
                 continue
+            else:
+                failed = step
+            step = step * LONGER if proven == best else max(proven // SHORTER, (failed + proven) // 2)
             if failed < step < proven and (proven - failed) * FINEST_STEP >= best:
                 steps[pool] = step, failed, proven
         return sum(map(mul, self._prices, self._floors))

@@ -32,7 +32,7 @@ def pieces_of(program: Program, asking: Asking, seed: int) -> Pieces:
     return pieces
 
 
-@pytest.mark.parametrize("piece", [2, 4, 1_500])
+@pytest.mark.parametrize("piece", [2, 4, 3_000])
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
 def test_no_choice_is_below_what_pieces_prove(
     kind: str, piece: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
@@ -65,8 +65,40 @@ class Open(Pieces):
     def __init__(self) -> None:
         pass
 
-    def exceeds(self, most: int, pool: int, top: int, work: int) -> bool:
+    def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
         return False
+
+
+def test_a_floor_that_is_not_answered_is_asked_for_lower(asking: Asking) -> None:
+    """The same was asked again, until no work was left."""
+
+    class Slow(Open):
+        def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
+            asking.work += 100
+            return True if top < 500 else None
+
+    program = small("pools", 0)
+    tops = [1_000] * len(program.rooms)
+    found = Floors(program, Slow(), 0, tops, asking).bound(10_000)
+    assert found * 4 > sum(map(mul, program.terms[1].of_peaks, tops))
+
+
+def test_pieces_give_their_choices_and_go_on_where_they_ended(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(3):
+        program = small("pools", seed)
+        everything = choices(program)
+        with monkeypatch.context() as patch:
+            patch.setattr(cutting, "PIECE", 2)
+            pieces = Pieces(program, asking, [0.0] * len(program.rows))
+        assert pieces.bound(1, near=1) == 0
+        assert not pieces.is_done
+        bound = pieces.bound(WORK)
+        assert bound is not None
+        assert bound <= min(everything)[0]
+        assert pieces.is_done
+        pieces = pieces_of(program, asking, seed)
+        chosen = pieces.chosen(everything[0][2])
+        assert program.value(0, chosen, program.least_tops(chosen)) == min(everything)[0]
 
 
 @pytest.mark.parametrize("top", [1, 2, 5, 63, 400, 100_000])
