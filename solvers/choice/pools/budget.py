@@ -119,6 +119,12 @@ EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
 AGAIN_WHERE_NEAR = Share(1, 8)
 """Where that gave a choice near its bound, the same is asked again, from that choice: it is soon answered, or not at all."""
+MOST_ENTRIES_FROM_FULLEST = 10_000
+"""Programs with no more are asked about as a whole from the first choice that begins at the fullest sections,"""
+FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3), 240, 100
+"""with so much for each number in them at most, and only where there is at least so much;"""
+AGAIN = Share(9, 10)
+"""and again after windows, if that was not enough."""
 FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)

@@ -91,6 +91,17 @@ class FullestFirst:
             if not self._add_beside_dearest(choice, relaxed):
                 return
 
+    def first(self, relaxed: Relaxed, work: int) -> Choice | None:
+        """A choice below the heights that the fullest sections alone give, with no room left for gaps; None if none was found."""
+        each = max(work // budget.PART_OF_FULLEST, 1)
+        found = self.heights(dict(relaxed.of_rows), each)
+        if found is None:
+            return None
+        tops, kept = found
+        question = Question(self._question.term, tops=tops, are_peaks=True)
+        pools = self._asking.ask(settled_in(self._program, kept), question, each).pools
+        return None if pools is None else Choice(self._program.value(question.term, pools, tops), tops, pools)
+
     def again(self, missed: list[int], work: int) -> bool:
         """Look for another choice below the same heights, with more room left in the pools that could not be packed; false if none was found."""
         if self.best is None or not stretched(self.stretch, missed, STRETCHES):

@@ -318,17 +318,47 @@ class _Whole(Standing):
                 found = self._better(question, self._ask(near, is_exact, budget.AGAIN_WHERE_NEAR)) or found
             if self.is_known:
                 return found
-            self._from_fullest(question)
+            is_soon = self._is_known_soon()
+            found = self._from_fullest(question, is_soon=is_soon)
+            if self.is_known:
+                return found
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
+            return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
 
-    def _from_fullest(self, question: Question) -> None:
-        """Go over windows from a choice that begins at the fullest sections, if one is found that can be packed."""
+    def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
+        """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
         index = question.term
         relaxed = self._relax(index, 1, budget.BOUND_OF_LATER)
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         if relaxed is None:
-            return
+            return []
+        if is_soon:
+            found = self._ask_from(question, search.first(relaxed, self._some(budget.FULLEST)))
+            if self.is_known:
+                return found
+            if found and self._pack_below(found[0], self._some(budget.CLASHES)):
+                self._improve(index, self._some(budget.BESIDE_FULLEST))
+                return []
+        self._with_room_for_gaps(search, relaxed, index)
+        return []
+
+    def _is_known_soon(self) -> bool:
+        """Is the program so small, and is there so much work, that the best choice is mostly known once one near it is?"""
+        entries = self.program.entries
+        least = budget.LEAST_FROM_FULLEST_PER_ENTRY * entries
+        return entries <= budget.MOST_ENTRIES_FROM_FULLEST and self._some(budget.FROM_FULLEST) >= least
+
+    def _ask_from(self, question: Question, choice: Choice | None) -> list[Choice]:
+        """The best choices that are found from this one."""
+        if choice is None:
+            return []
+        asked = replace(question, least=None, most=None, near=choice.pools)
+        most = budget.FROM_FULLEST_PER_ENTRY * self.program.entries
+        return self._better(question, self._ask(asked, True, budget.FROM_FULLEST, most))
+
+    def _with_room_for_gaps(self, search: FullestFirst, relaxed: Relaxed, index: int) -> None:
+        """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
         search.run(relaxed, self._some(budget.FULLEST))
         self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
         while search.best is not None and not self._is_over():

@@ -91,13 +91,15 @@ def test_what_several_pools_do_not_hold_is_packed_in_one(seed: int, monkeypatch:
     assert outcome.stop is StopReason.PROVED
 
 
+@pytest.mark.parametrize("most_entries", [budget.MOST_ENTRIES_FROM_FULLEST, 0])
 @effort(9, 5_000)
-@given(problems(max_buffers=6))
-def test_answers_never_beat_the_optimum_where_nothing_is_easy(problem: Problem) -> None:
+@given(problem=problems(max_buffers=6))
+def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int, problem: Problem) -> None:
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
+        patch.setattr(budget, "MOST_ENTRIES_FROM_FULLEST", most_entries)
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
 
@@ -221,6 +223,15 @@ def test_a_second_term_whose_choice_is_near_its_bound_is_asked_for_again_at_once
     assert made.status == "optimal"
     assert made.run.work is not None
     assert made.run.work < 1_000_000
+
+
+def test_a_choice_from_the_fullest_sections_soon_leads_to_the_best_one() -> None:
+    """By way of four choices of heights and windows it took 2.8 million units."""
+    problem = generate("hot", Request(300, 640005))
+    made = plan(problem, Options(time_limit=None, work_limit=7_500_000, workers=1, prefer=Preference.SIZE))
+    assert made.status == "optimal"
+    assert made.run.work is not None
+    assert made.run.work < 2_200_000
 
 
 def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking: Asking) -> None:
