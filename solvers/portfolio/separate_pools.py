@@ -53,7 +53,10 @@ class _SeparatePools:
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
-        self.pools = [SinglePool(piece, control.stopped) for piece in by_pool(instance, self.pool_of)]
+        any_will_do = task.goal is Goal.FIT  # then a bound is of use only where greedy finds none
+        self.pools = [
+            SinglePool(piece, control.stopped, is_quick=any_will_do) for piece in by_pool(instance, self.pool_of)
+        ]
         self.target_peak = peak_worth(instance, task.target) if task.target and len(instance.pools) == 1 else None
         """The caller's target as a peak; None without one, or with several pools, whose peaks it does not tell."""
         self.solver: str | None = None
@@ -80,11 +83,15 @@ class _SeparatePools:
         outcome = execute("greedy", pool.uncapped(), task, Relay(self.board))
         self.engines.count(outcome, "greedy")
         if outcome.placement is None:
+            pool.measure(self.board.stopped)
             pool.split_all(self.board.stopped)
             self._greedy_apart(pool, task)
             return
-        is_last = self.task.start is None and self.board.stopped() is not None
-        pool.accept(outcome.placement.offset, self.board.stopped, is_last=is_last)
+        offset, is_last = outcome.placement.offset, self.task.goal is Goal.FIT
+        if not pool.fits(offset):
+            pool.measure(self.board.stopped)
+        is_last |= self.task.start is None and self.board.stopped() is not None
+        pool.accept(offset, self.board.stopped, is_last=is_last)
         if pool.placed.any():
             self.solver = self.solver or "greedy"
             at = pool.placed

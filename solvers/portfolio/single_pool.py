@@ -90,7 +90,8 @@ class Component:
 class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
-    def __init__(self, cut: Piece, stopped: Callable[[], object] = never) -> None:
+    def __init__(self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False) -> None:
+        """`is_quick`: a bound that takes little will do, until `measure` is called."""
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
@@ -100,16 +101,8 @@ class SinglePool:
         lifted = above(single, self.floor)
         self.unit = unit(lifted)
         self.instance = scaled(lifted, self.unit)
-        found = pool_bound(single, 0, stopped=stopped)
-        assert found is not None, "every pool has blocks, and all of them are forced into its pool"
-        self.certificate = Certificate(
-            found.proof,
-            found.value,
-            pool,
-            None if found.section is None else int(cut.sections[found.section]),
-            tuple(cut.parts[list(found.parts)].tolist()),
-        )
-        self.bound = max(-((self.floor - found.value) // self.unit), 0)
+        self._cut, self._single, self._is_quick = cut, single, is_quick
+        self._bound_by(stopped if not is_quick else lambda: True)
         self.capacity = self.instance.pools[0].capacity
         self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
         """A base for every block that is placed, in the pool's units."""
@@ -124,6 +117,24 @@ class SinglePool:
     def in_units(self, address: Numbers) -> Numbers:
         """How many units above the floor the address is."""
         return (address - self.floor) // self.unit
+
+    def _bound_by(self, stopped: Callable[[], object]) -> None:
+        found = pool_bound(self._single, 0, stopped=stopped)
+        assert found is not None, "every pool has blocks, and all of them are forced into its pool"
+        self.certificate = Certificate(
+            found.proof,
+            found.value,
+            self.number,
+            None if found.section is None else int(self._cut.sections[found.section]),
+            tuple(self._cut.parts[list(found.parts)].tolist()),
+        )
+        self.bound = max(-((self.floor - found.value) // self.unit), 0)
+
+    def measure(self, stopped: Callable[[], object]) -> None:
+        """Work out the bound, if that has been left out."""
+        if self._is_quick:
+            self._is_quick = False
+            self._bound_by(stopped)
 
     @property
     def impossible(self) -> bool:
@@ -142,7 +153,7 @@ class SinglePool:
     @property
     def peak(self) -> int | None:
         """In units; None unless every block is placed."""
-        return int((self.offset + self.instance.block_high).max(initial=0)) if self.placed.all() else None
+        return self._end(self.offset) if self.placed.all() else None
 
     @property
     def done(self) -> bool:
@@ -152,14 +163,20 @@ class SinglePool:
         """The instance without its capacity, so that components that fit are found even if others do not."""
         return without_capacity(self.instance)
 
+    def _end(self, offset: Ints) -> int:
+        return int((offset + self.instance.block_high).max(initial=0))
+
+    def fits(self, offset: Ints) -> bool:
+        """Does this placement keep to the capacity?"""
+        return self.capacity is None or self._end(offset) <= self.capacity
+
     def accept(self, offset: Ints, stopped: Callable[[], object] = never, *, is_last: bool = False) -> None:
         """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own.
 
         If it is the last placement as well, it needs no components, unless it ends above the capacity.
         """
         self.offset, self._has_first = offset, True
-        peak = int((offset + self.instance.block_high).max(initial=0))
-        if peak <= self.bound or (is_last and (self.capacity is None or peak <= self.capacity)):
+        if self._end(offset) <= self.bound or (is_last and self.fits(offset)):
             self.placed[:] = True
             return
         label = components(self.instance)
@@ -185,8 +202,10 @@ class SinglePool:
 
     def _component(self, piece: Piece, stopped: Callable[[], object]) -> Component:
         blocks = piece.blocks
-        found = pool_bound(piece.instance, 0) if not stopped() else None
-        bound = 0 if found is None else found.value
+        bound = self.bound
+        if len(blocks) < len(self.blocks) or piece.instance.sections < self.instance.sections:
+            found = pool_bound(piece.instance, 0) if not stopped() else None
+            bound = 0 if found is None else found.value
         first = Placement(np.zeros(len(blocks), dtype=np.int64), self.offset[blocks])
         if not self.placed[blocks].all():
             return Component(piece, bound, above=first if self._has_first else None)
