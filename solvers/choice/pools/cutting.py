@@ -15,7 +15,8 @@ import numpy as np
 from ...bounds.room_prices import Floats
 from ...model.instance import Ints
 from . import budget
-from .program.program import Costs, Pools, Program, classes_in_time
+from .program.entries import classes_in_time
+from .program.program import Costs, Pools, Program
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 

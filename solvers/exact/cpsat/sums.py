@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import lt
 
 from .engine import load
 
@@ -47,9 +48,9 @@ class Sums:
 
     def hint(self, values: Iterable[tuple[int, int]]) -> None:
         """Search begins with these values of variables."""
-        for variable, value in values:
-            self.proto.solution_hint.vars.append(variable)
-            self.proto.solution_hint.values.append(value)
+        hint, pairs = self.proto.solution_hint, list(values)
+        hint.vars.extend([variable for variable, _ in pairs])
+        hint.values.extend([value for _, value in pairs])
 
     def validate(self) -> str:
         """What is wrong with the model; empty: nothing."""
@@ -69,8 +70,11 @@ class Sums:
 
 def _added_up(entries: Iterable[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:
     """Variables and weights, each variable once, in order, and none with weight 0."""
-    total: dict[int, int] = {}
-    for variable, weight in entries:
+    pairs, total = list(entries), dict[int, int]()
+    variables, weights = [variable for variable, _ in pairs], [weight for _, weight in pairs]
+    if all(weights) and all(map(lt, variables, variables[1:])):
+        return variables, weights
+    for variable, weight in pairs:
         total[variable] = total.get(variable, 0) + weight
     some = sorted((variable, weight) for variable, weight in total.items() if weight)
     return [variable for variable, _ in some], [weight for _, weight in some]

@@ -14,7 +14,8 @@ from ....model.instance import Ints, Placement
 from ....model.solver import Goal
 from .. import budget
 from ..dearest_first import settled_in
-from ..program.program import Pools, Program, classes_in_time
+from ..program.entries import classes_in_time
+from ..program.program import Pools, Program
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
 from .in_turn import NEVER, InTurn

@@ -17,7 +17,8 @@ from ....model.errors import StopReason
 from ....model.instance import Instance, Ints, Placement
 from ....model.objective import peaks
 from .. import budget
-from ..program.program import Costs, Pools, Program, Row, classes_in_time
+from ..program.entries import classes_in_time, entries_of
+from ..program.program import Costs, Pools, Program, Row
 from ..program.writing import pools_of_classes
 from ..questions.asking import Asking, Next, Wish
 from ..questions.question import Question
@@ -44,11 +45,14 @@ class Windows:
         self._instance, self._program, self._number = instance, program, number
         self._asking, self._packing = asking, packing
         packing.work += budget.WINDOW_PER_ENTRY * program.entries
-        self._rows_of: list[list[tuple[int, int]]] = [[] for _ in program.homes]
-        """By class: which rows count it, and so many units each."""
-        for n, row in enumerate(program.rows):
-            for group, units in row.members:
-                self._rows_of[group].append((n, units))
+        entries = entries_of(program)
+        by_class = np.argsort(entries.group, kind="stable")
+        self._row, self._units = entries.row[by_class], entries.units[by_class]
+        """Which rows count a class, and so many units each: class by class,"""
+        self._begin = np.searchsorted(entries.group[by_class], np.arange(len(program.homes) + 1))
+        """where each class begins;"""
+        self._pool_of_row = np.array([row.pool for row in program.rows], dtype=np.int64)
+        """and the pool of each row."""
         self._order = classes_in_time(program)
         self._rank = {group: n for n, group in enumerate(self._order)}
         self._apart: dict[int, list[int]] = {}
@@ -61,10 +65,9 @@ class Windows:
         """Where each class is now,"""
         self._offset = start.offset
         """and each block;"""
-        self._loads = [
-            row.always + sum(units for group, units in row.members if self._pools[group] == row.pool)
-            for row in program.rows
-        ]
+        self._loads = np.array([row.always for row in program.rows], dtype=np.int64)
+        here = np.array(self._pools, dtype=np.int64)[entries.group] == self._pool_of_row[entries.row]
+        np.add.at(self._loads, entries.row[here], entries.units[here])
         """and what each row counts."""
         self._foreseen: tuple[int, list[int], Program, Pools] | None = None
         """The term and the window that may come next, and the window's program as long as nobody moves."""
@@ -126,7 +129,7 @@ class Windows:
         found: list[int] = []
         for n, row in enumerate(self._program.rows):
             room = rooms[row.pool]
-            is_high = self._loads[n] > room.below(tops[row.pool]) + room.spare
+            is_high = bool(self._loads[n] > room.below(tops[row.pool]) + room.spare)
             is_high = is_high or any(group in high and self._pools[group] == row.pool for group, _ in row.members)
             here = [group for group, _ in row.members if len(self._program.homes[group]) > 1] if is_high else []
             if here and found and (len({*found, *here}) > WINDOWS[-1] or not {*found} & {*here}):
@@ -198,7 +201,7 @@ class Windows:
         if not members:
             return None
         if self._foreseen is None or self._foreseen[:2] != (index, members):
-            self._foreseen = index, members, *self._program_of(index, members)
+            self._foreseen = index, members, *self.part_of(index, members)
         *_, part, near = self._foreseen
         return Wish(part, _first_question(index, part, near, tops), self._most(members))
 
@@ -249,36 +252,53 @@ class Windows:
         if foreseen is not None and foreseen[:2] == (index, members):
             *_, part, near = foreseen
         else:
-            part, near = self._program_of(index, members)
+            part, near = self.part_of(index, members)
         self._packing.work += budget.WINDOW_PER_ENTRY * part.entries
         return part, near
 
-    def _program_of(self, index: int, members: list[int]) -> tuple[Program, Pools]:
+    def part_of(self, index: int, members: list[int]) -> tuple[Program, Pools]:
+        """The terms up to this one, of these classes alone; and where they are now."""
         program = self._program
         number_of = {group: number for number, group in enumerate(members)}
         homes: list[tuple[int, ...]] = []
         for group in members:
             taken = {self._pools[other] for other in self._apart.get(group, ()) if other not in number_of}
-            homes.append(tuple(p for p in program.homes[group] if p not in taken))
-        counted: dict[int, list[tuple[int, int]]] = {}
-        for group in sorted(members):
-            for n, units in self._rows_of[group]:
-                counted.setdefault(n, []).append((number_of[group], units))
-        rows = []
-        for n, mine in sorted(counted.items()):
-            row = program.rows[n]
-            always = self._loads[n] - sum(units for at, units in mine if self._pools[members[at]] == row.pool)
-            rows.append(Row(row.pool, row.section, always, tuple((at, u) for at, u in mine if row.pool in homes[at])))
+            homes.append(tuple(p for p in program.homes[group] if p not in taken) if taken else program.homes[group])
+        near = tuple(self._pools[group] for group in members)
+        rows = tuple(self._rows(members, homes, near))
         terms = []
         for term in program.terms[: index + 1]:
             of_homes = []
             for group, pools in zip(members, homes, strict=True):
-                due = dict(zip(program.homes[group], term.of_homes[group], strict=True))
-                of_homes.append(tuple(due[p] for p in pools))
+                due = term.of_homes[group]
+                if pools != program.homes[group]:
+                    due = tuple(cost for p, cost in zip(program.homes[group], due, strict=True) if p in pools)
+                of_homes.append(due)
             terms.append(Costs(tuple(of_homes), (0,) * len(program.rooms)))
         apart = tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of)
-        near = tuple(self._pools[group] for group in members)
-        return Program(tuple(homes), program.rooms, tuple(rows), tuple(terms), apart), near
+        return Program(tuple(homes), program.rooms, rows, tuple(terms), apart), near
+
+    def _rows(self, members: list[int], homes: list[tuple[int, ...]], near: Pools) -> Iterator[Row]:
+        """The rows that count one of these classes, everybody else staying."""
+        order = np.argsort(members)
+        begin, end = self._begin[np.sort(members)], self._begin[np.sort(members) + 1]
+        which = np.concatenate([np.arange(a, b) for a, b in zip(begin.tolist(), end.tolist(), strict=True)])
+        in_time = np.argsort(self._row[which], kind="stable")
+        number, units = self._row[which][in_time], self._units[which][in_time]
+        at = np.repeat(order, end - begin)[in_time]
+        pool = self._pool_of_row[number]
+        may_be = np.zeros((len(members), len(self._program.rooms)), dtype=bool)
+        for one, pools in enumerate(homes):
+            may_be[one, list(pools)] = True
+        is_here, is_open = np.array(near)[at] == pool, may_be[at, pool]
+        numbers, first = np.unique(number, return_index=True)
+        always = self._loads[numbers] - np.add.reduceat(np.where(is_here, units, 0), first)
+        ends = np.cumsum(np.add.reduceat(is_open.astype(np.int64), first))
+        pairs, begun = list(zip(at[is_open].tolist(), units[is_open].tolist(), strict=True)), 0
+        for n, load, ended in zip(numbers.tolist(), always.tolist(), ends.tolist(), strict=True):
+            row = self._program.rows[n]
+            yield Row(row.pool, row.section, load, tuple(pairs[begun:ended]))
+            begun = ended
 
     def _pack(self, chosen: dict[int, int], tops: tuple[int | None, ...], anyway: Iterable[int] = ()) -> list[int]:
         """Pack these classes into these pools, and remember where; the pools that they do not fit into. Some are packed `anyway`, also if nobody comes."""
@@ -304,10 +324,9 @@ class Windows:
             if old == pool:
                 continue
             self._pools[group] = pool
-            for n, units in self._rows_of[group]:
-                row = self._program.rows[n]
-                if row.pool in (old, pool):
-                    self._loads[n] += units if row.pool == pool else -units
+            mine = slice(self._begin[group], self._begin[group + 1])
+            rows, units = self._row[mine], self._units[mine]
+            self._loads[rows] += units * (self._pool_of_row[rows] == pool) - units * (self._pool_of_row[rows] == old)
         return []
 
 

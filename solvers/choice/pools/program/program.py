@@ -107,16 +107,6 @@ class Program:
         return sum(len(row.members) for row in self.rows)
 
 
-def classes_in_time(program: Program) -> list[int]:
-    """The classes that have a choice, in the order in which they are first live."""
-    first: dict[int, int] = {}
-    for number, row in enumerate(program.rows):
-        for group, _ in row.members:
-            first.setdefault(group, number)
-    free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]
-    return sorted(free, key=lambda group: (first.get(group, len(program.rows)), group))
-
-
 def at_fullest(program: Program) -> Program:
     """The program at the moment at which a pool could hold most: what holds there holds for the whole. Where other pools have no row then, those around it."""
     if not program.rows:

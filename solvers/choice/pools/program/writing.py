@@ -5,6 +5,8 @@ Addresses and rules about pairs are left out.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from ....bounds.weighted_sections import LiveHeights, homes_of_classes
@@ -17,8 +19,19 @@ MOST_ENTRIES = 400_000
 """Entries of all rows together. Beyond that the rows of the emptiest sections are left out; the others still hold."""
 
 
+_known: WeakKeyDictionary[Instance, Program] = WeakKeyDictionary()
+"""Programs of instances that are still in use: each round of the engines needs them again."""
+
+
 def program_of(instance: Instance) -> Program:
     """The program, with one row for each pool and maximal set of blocks that may be live together there."""
+    found = _known.get(instance)
+    if found is None:
+        found = _known[instance] = _written(instance)
+    return found
+
+
+def _written(instance: Instance) -> Program:
     number = class_numbers(instance)
     homes = tuple(tuple(pools) for _, pools in sorted(homes_of_classes(instance).items()))
     steps = [_step(instance, pool) for pool in range(len(instance.pools))]

@@ -120,3 +120,9 @@ def test_a_large_question_with_peaks_held_does_without_cuts_by_rounding(monkeypa
         limits = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
         answering.Answering(None).answer(message | limits, Silent())
     assert asked == [False, True, True]
+
+
+def test_a_program_is_written_once_as_long_as_its_instance_is_in_use() -> None:
+    instance = lower(generate("hot", Request(20, 5))).instance
+    assert program_of(instance) is program_of(instance)
+    assert program_of(replace(instance)) == program_of(instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from planner import Preference
 from planner.generate import Request, generate
@@ -10,6 +11,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.placing.windows import Windows
+from solvers.choice.pools.program.program import Row
 from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.geometry.presolve import scaled, unit
@@ -68,3 +70,30 @@ def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     first, second = evaluate(instance, found)
     assert first <= evaluate(instance, start)[0]
     assert second < evaluate(instance, start)[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_window_counts_in_each_row_what_the_whole_program_counts(seed: int, asking: Asking) -> None:
+    """With everybody else where they are, a choice for the window fills the rows just as it does in the whole program."""
+    instance = instance_of("hot", 80, seed)
+    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    packing = Packing(instance, Task(Limits(work=WORK)), Silent())
+    windows, chance = Windows(instance, program, number, asking, packing, start), np.random.default_rng(seed)
+    free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]
+    members = chance.permutation(free)[: len(free) // 2].tolist()
+    part, near = windows.part_of(0, members)
+    pools = list(pools_of_classes(number, start))
+    assert near == tuple(pools[group] for group in members)
+    chosen = [int(chance.choice(homes)) for homes in part.homes]
+    for group, pool in zip(members, chosen, strict=True):
+        pools[group] = pool
+    loads = {(row.pool, row.section): load(row, pools) for row in program.rows}
+    counted = {(row.pool, row.section): load(row, chosen) for row in part.rows}
+    assert counted == {at: loads[at] for at in counted}
+    assert {(row.pool, row.section) for row in program.rows if {*members} & {group for group, _ in row.members}} == {
+        *counted
+    }
+
+
+def load(row: Row, pools: list[int]) -> int:
+    return row.always + sum(units for group, units in row.members if pools[group] == row.pool)

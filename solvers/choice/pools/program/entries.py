@@ -1,0 +1,37 @@
+"""The entries of a program's rows as columns. Not part of program.py: the process that answers questions does without numpy."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.instance import Ints
+from .program import Program
+
+
+class Entries(NamedTuple):
+    """All entries, row after row."""
+
+    row: Ints
+    group: Ints
+    units: Ints
+
+
+def entries_of(program: Program) -> Entries:
+    """Those of the program."""
+    counts = np.array([len(row.members) for row in program.rows], dtype=np.int64)
+    every = chain.from_iterable(row.members for row in program.rows)
+    pairs = np.fromiter(chain.from_iterable(every), np.int64, 2 * int(counts.sum())).reshape(-1, 2)
+    return Entries(np.repeat(np.arange(len(counts)), counts), pairs[:, 0], pairs[:, 1])
+
+
+def classes_in_time(program: Program) -> list[int]:
+    """The classes that have a choice, in the order in which they are first live."""
+    first = np.full(len(program.homes), len(program.rows), dtype=np.int64)
+    entries = entries_of(program)
+    np.minimum.at(first, entries.group, entries.row)
+    free = np.array([group for group, homes in enumerate(program.homes) if len(homes) > 1], dtype=np.int64)
+    order: list[int] = free[np.argsort(first[free], kind="stable")].tolist()
+    return order
