@@ -17,10 +17,6 @@ from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Floors, Pieces, prices_of_rows
-from .dearest_first import choose_dearest_first, settled_in
-from .fullest import FullestFirst
-from .limits import can_limit
-from .peaks import Choice, is_held_by_peaks
 from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
@@ -28,6 +24,10 @@ from .prices.relaxation import MOST_ENTRIES
 from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
+from .searches.dearest_first import choose_dearest_first, settled_in
+from .searches.fullest import FullestFirst
+from .searches.limits import can_limit
+from .searches.peaks import Choice, is_held_by_peaks
 from .standing import Standing
 
 DEAREST = 1e30

@@ -19,18 +19,18 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Solver, Task
 from . import budget
-from .dearest_first import choose_dearest_first
-from .floors import FloorSearch
-from .fullest import FullestFirst
 from .in_pieces import InPieces, is_large
-from .limits import LimitSearch, can_limit
-from .peaks import Choice, PeakSearch, is_held_by_peaks
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
 from .program.writing import pools_of_classes, program_of
 from .questions.question import Answer, Question
+from .searches.dearest_first import choose_dearest_first
+from .searches.floors import FloorSearch
+from .searches.fullest import FullestFirst
+from .searches.limits import LimitSearch, can_limit
+from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
 from .standing import NAME, Standing
 
 STRETCHES = (1, 4, 15, 30, 60, 120)

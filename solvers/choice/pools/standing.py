@@ -15,9 +15,7 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
 from . import budget
-from .boxes import BoxSearch
 from .budget import Share
-from .peaks import Choice
 from .placing.clashes import Clashes
 from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
@@ -31,6 +29,8 @@ from .program.program import Program, at_fullest
 from .program.writing import class_numbers, program_of
 from .questions.asking import Asking
 from .questions.question import Answer, Question
+from .searches.boxes import BoxSearch
+from .searches.peaks import Choice
 
 NAME = "pools_first"
 

@@ -20,7 +20,6 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.crowds import heights_for_votes
 from solvers.bounds.votes import least_for_votes
-from solvers.choice.pools.boxes import BoxSearch
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.prices.levels import LEAST_EXCESS, SHARES, Reach
@@ -30,6 +29,7 @@ from solvers.choice.pools.program.program import Costs, Heights, Pools, Program,
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
+from solvers.choice.pools.searches.boxes import BoxSearch
 from solvers.exact.cpsat.linear import LinearProgram
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import SolverFailed, StopReason

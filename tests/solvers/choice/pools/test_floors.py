@@ -8,10 +8,10 @@ from planner import Options, Preference, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from solvers.choice.pools import budget
-from solvers.choice.pools.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.searches.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 

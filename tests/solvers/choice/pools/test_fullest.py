@@ -17,14 +17,15 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
-from solvers.choice.pools import budget, cutting, fullest
-from solvers.choice.pools.fullest import FullestFirst
-from solvers.choice.pools.peaks import is_held_by_peaks
+from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.searches import fullest
+from solvers.choice.pools.searches.fullest import FullestFirst
+from solvers.choice.pools.searches.peaks import is_held_by_peaks
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Placement
 from solvers.model.registry import get

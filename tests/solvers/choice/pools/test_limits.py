@@ -10,11 +10,11 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.limits import LimitSearch, can_limit
 from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.searches.limits import LimitSearch, can_limit
 
 WORK = 3_000_000
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
-from .program.program import Costs, Pools, Program
-from .questions.asking import Asking
-from .questions.question import Answer, Question
+from ..program.program import Costs, Pools, Program
+from ..questions.asking import Asking
+from ..questions.question import Answer, Question
 
 PARTS = (3_000, 10_000, 30_000, 100_000)
 """The unit of each step: the value of the last choice divided by this."""

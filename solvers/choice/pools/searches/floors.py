@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import budget
+from .. import budget
+from ..program.program import Program
+from ..questions.asking import Asking
+from ..questions.question import Question
 from .peaks import Choice
-from .program.program import Program
-from .questions.asking import Asking
-from .questions.question import Question
 
 FIRST_STEP = 64
 """Where that is too hard, a pool's first question is how it could be lower by such a part of the term's value."""

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from . import budget
-from .program.program import Pools, Program
-from .questions.asking import Asking
-from .questions.question import Question
+from .. import budget
+from ..program.program import Pools, Program
+from ..questions.asking import Asking
+from ..questions.question import Question
 
 Tops: TypeAlias = tuple[int, ...]
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from . import budget
+from .. import budget
+from ..prices.crowds import Crowd, Priced, Relaxed, prices_of
+from ..program.program import Heights, Program
+from ..questions.asking import Asking
+from ..questions.question import Question
 from .peaks import Choice
-from .prices.crowds import Crowd, Priced, Relaxed, prices_of
-from .program.program import Heights, Program
-from .questions.asking import Asking
-from .questions.question import Question
 
 NARROW = 100
 """A box is narrow if for each pool the cost of its heights differs by at most 1/NARROW of the best choice's cost."""

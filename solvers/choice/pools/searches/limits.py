@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import budget
+from .. import budget
+from ..program.program import Program
+from ..questions.asking import Asking
+from ..questions.question import Question
 from .peaks import Choice
-from .program.program import Program
-from .questions.asking import Asking
-from .questions.question import Question
 
 FIRST_STEP = 512
 """The second limit is lower than the best known value by 1/FIRST_STEP of it; each later step is twice as large, or half of the open gap."""

@@ -13,15 +13,15 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ...model.instance import Instance, Ints
-from . import budget
+from ....model.instance import Instance, Ints
+from .. import budget
+from ..placing.windows import STRETCHES, stretched
+from ..prices.crowds import Relaxed
+from ..program.program import Costs, Pools, Program, Room, Row
+from ..questions.asking import Asking
+from ..questions.question import Answer, Question
 from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
 from .peaks import Choice
-from .placing.windows import STRETCHES, stretched
-from .prices.crowds import Relaxed
-from .program.program import Costs, Pools, Program, Room, Row
-from .questions.asking import Asking
-from .questions.question import Answer, Question
 
 MOST_CLASSES = 100
 """At most so many classes are added at once to those that are chosen first."""
