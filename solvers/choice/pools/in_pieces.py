@@ -17,6 +17,7 @@ from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Floors, Pieces, prices_of_rows
+from .placed_choices import PlacedChoices
 from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
@@ -28,7 +29,6 @@ from .searches.dearest_first import choose_dearest_first, settled_in
 from .searches.fullest import FullestFirst
 from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks
-from .standing import Standing
 
 DEAREST = 1e30
 """More than any class costs."""
@@ -36,7 +36,7 @@ SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 
 
-class InPieces(Standing):
+class InPieces(PlacedChoices):
     """One run."""
 
     relaxed: Relaxed | None = None

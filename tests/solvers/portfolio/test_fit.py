@@ -14,7 +14,7 @@ from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Certificate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio import single_pool
-from solvers.portfolio.roster import PACKERS
+from solvers.portfolio.roster import packers
 from solvers.portfolio.separate_pools import solve_separate_pools
 from tests.small.instances import make_instance
 
@@ -35,7 +35,7 @@ def measured(capacity: int) -> tuple[list[bool], StopReason, int]:
 
     with patch.object(single_pool, "pool_bound", look):
         task = Task(Limits(work=100_000, workers=1), Goal.FIT)
-        outcome = solve_separate_pools(instance, task, Silent(), PACKERS, by_name=False)
+        outcome = solve_separate_pools(instance, task, Silent(), packers(), by_name=False)
     assert (outcome.placement is not None) != outcome.infeasible
     return looks, outcome.stop, outcome.bound[0]
 
@@ -60,6 +60,6 @@ def test_what_fits_or_not_is_the_same_as_with_bounds_at_once(seed: int) -> None:
     starts = chance.integers(0, 6, 7)
     rects = [(int(a), int(a + b), int(c)) for a, b, c in zip(starts, *chance.integers(1, 5, (2, 7)), strict=True)]
     instance = make_instance(rects, capacity=int(chance.integers(8, 14)))
-    found = solve_separate_pools(instance, Task(Limits(work=200_000), Goal.FIT), Silent(), PACKERS, by_name=False)
-    least = solve_separate_pools(instance, Task(Limits(work=200_000)), Silent(), PACKERS, by_name=False)
+    found = solve_separate_pools(instance, Task(Limits(work=200_000), Goal.FIT), Silent(), packers(), by_name=False)
+    least = solve_separate_pools(instance, Task(Limits(work=200_000)), Silent(), packers(), by_name=False)
     assert (found.placement is None, found.infeasible) == (least.placement is None, least.infeasible)

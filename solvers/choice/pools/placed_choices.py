@@ -1,0 +1,166 @@
+"""Choices become placements: packed as they are, or one nearby, or as near to them as going over windows comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...bounds.room_prices import costs_by_pool
+from ...heuristics.assign.from_prices import settled
+from ...model.instance import Ints, Placement
+from ...model.objective import peaks
+from . import budget
+from .placing.in_turn import NEVER, InTurn
+from .placing.packing import Packing, ending_at, work_of_piece
+from .placing.slices import MOST_BLOCKS, Slices
+from .placing.windows import Windows
+from .program.exchanges import narrowed
+from .program.program import at_fullest
+from .program.writing import class_numbers, program_of
+from .questions.question import Question
+from .searches.peaks import Choice
+from .standing import Standing
+
+
+class PlacedChoices(Standing):
+    """What is known of one instance, with what places it."""
+
+    def begin_narrowed(self) -> None:
+        """Begin with what leaves its room to each other in one pool, where that is most."""
+        smaller, compared = narrowed(self.instance)
+        self.packing.work += compared // budget.COMPARED_A_UNIT
+        if smaller is None or not self.program.terms or self._is_over():
+            return
+        program, number = program_of(smaller), class_numbers(smaller)
+        self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
+        answer = self.asking.ask(program, Question(0), self._share(budget.NARROWED))
+        if answer.pools is not None:
+            pools = np.array(answer.pools, dtype=np.int64)[number]
+            term = program.terms[0]
+            counted = frozenset(p for p, price in enumerate(term.of_peaks) if price or term.is_largest)
+            placement, _ = self.packing.pack(pools, counted, self._some(budget.PACKING_NARROWED))
+            self._take(self._with_room_elsewhere(pools) if placement is None else placement)
+            self._learn_at_fullest()
+
+    def _learn_at_fullest(self) -> None:
+        """What the fullest moment alone proves of the first term."""
+        if self.value is None or self._is_over():
+            return
+        question = Question(0, enough=self.value[0])
+        self._learn(0, self.asking.ask(at_fullest(self.program), question, self._share(budget.AT_FULLEST)))
+
+    def _goes_by_windows(self, index: int) -> bool:
+        """Do windows come as near to a choice that could not be packed as others that leave more room?"""
+        return False
+
+    def _work_of_packing(self, index: int) -> int:
+        """The work limit of packing one pool, for this term."""
+        part, of = budget.WHOLE
+        if self._goes_by_windows(index):
+            part, of = budget.PACKING_BEFORE_MENDING if self.instance.blocks <= MOST_BLOCKS else budget.PACKING_AT_ONCE
+        work, left = (budget.PACKING + budget.PACKING_A_BLOCK * self.instance.blocks) * part // of, self._left()
+        return work if left is None else min(work, left)
+
+    def _pack(self, index: int, choice: Choice) -> list[int]:
+        """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
+        terms = self.program.terms[: index + 1]
+        counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
+        pools = np.array(choice.pools, dtype=np.int64)[self.number]
+        placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing(index))
+        if placement is None:
+            self._take(self._with_room_elsewhere(pools))
+            return unfit
+        value = self._take(placement)
+        if value[index] <= choice.value:
+            return []
+        return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
+
+    def _pack_near(self, question: Question, choice: Choice) -> bool:
+        """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
+        index = question.term
+        if any(any(term.of_peaks) or term.is_largest for term in self.program.terms[: index + 1]):
+            return self._pack_below(choice, self._some(budget.CLASHES))
+        of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
+        value = self._take(self.clashes.placement(question, choice.pools, of_pool, work))
+        return bool(value) and (value[index] - choice.value) * budget.CLOSE <= choice.value
+
+    def _pack_together(self, choice: Choice) -> bool:
+        """Pack all that may be in one pool there, for a first term of peaks alone; true if that ends no higher than the choice.
+
+        At its fullest moment one pool must be full, where several must be full at once: that hardly any packing reaches.
+        """
+        program = self.program
+        if any(map(any, program.terms[0].of_homes)) or program.apart:
+            return False
+        for pool, room in enumerate(program.rooms):
+            each = zip(program.homes, choice.pools, strict=True)
+            pools = tuple(pool if pool in homes else other for homes, other in each)
+            tops = program.least_tops(pools)
+            fits = room.capacity is None or tops[pool] <= room.capacity
+            together = Choice(program.value(0, pools, tops), tops, pools)
+            if fits and together.value <= choice.value:
+                return not self._pack(0, together)
+        return False
+
+    def _pack_as_chosen(self, index: int) -> None:
+        """Pack each pool as low as a later term that counts its peak would have it."""
+        if index and self.best is not None and self._has_floors(index):
+            counted = [p for p, price in enumerate(self.program.terms[index].of_peaks) if price]
+            self._take(self.packing.lowered(self.best, counted, self._some(budget.AS_CHOSEN)))
+
+    def _pack_below(self, choice: Choice, work: int) -> bool:
+        """Pack the choice with pools that end where it thinks, slice by slice where that is hard; true if that was done."""
+        below = Packing(ending_at(self.instance, choice.tops), self.task, self.control)
+        pools = np.array(choice.pools, dtype=np.int64)[self.number]
+        placement, unfit = below.pack(pools, frozenset(), work_of_piece(0))
+        for pool in unfit:
+            blocks = np.flatnonzero(pools == pool)
+            if not below.instance.allowed[blocks, pool].all():
+                break
+            if len(blocks) > MOST_BLOCKS:
+                stay = np.full(len(pools), NEVER)
+                packed = InTurn(below, pool, blocks, work - below.work, stay).packed()
+                offset = None if packed is None else packed.offset
+            else:
+                offset, _ = Slices(below, pool, blocks, work - below.work).settle()
+            if offset is None:
+                break
+            below.know(pool, blocks, offset)
+        else:
+            placement, _ = below.pack(pools, frozenset(), 1)
+        self.packing.work += below.work
+        self._take(placement)
+        return placement is not None
+
+    def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
+        """The choice as far as it can be packed at once; who finds no room goes where it costs least."""
+        wanted = costs_by_pool(self.instance, self.number, len(self.program.homes))
+        wanted[self.number, pools] = wanted.min(axis=1)[self.number] - 1.0
+        placement, work = settled(self.instance, wanted)
+        self.packing.work += work
+        return placement
+
+    def _improve(self, index: int, work: int, last: int | None = None) -> None:
+        """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count.
+
+        Peaks that a term counts, up to the last one, become no higher.
+        """
+        if self.best is None or self._is_over() or not any(map(any, self.program.terms[index].of_homes)):
+            return
+        terms = self.program.terms[: (index if last is None else last) + 1]
+        tops = tuple(
+            peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
+            for p, peak in enumerate(peaks(self.instance, self.best))
+        )
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+        self._go_on(windows, index, tops, work)
+
+    def _go_on(self, windows: Windows, index: int, tops: Sequence[int | None], work: int) -> None:
+        """Sweep after sweep, with what is better kept."""
+
+        def better() -> bool:
+            self._take(windows.placement)
+            return not self._is_over() and not self._is_finished(index)
+
+        windows.improve(index, tuple(tops), work, better)

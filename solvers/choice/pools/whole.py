@@ -1,0 +1,337 @@
+"""Programs that are asked about as a whole, term by term."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...model.errors import StopReason
+from ...model.instance import Instance
+from ...model.objective import peaks
+from ...model.outcome import Outcome, Value
+from ...model.solver import Control, Task
+from . import budget
+from .placed_choices import PlacedChoices
+from .placing.packing import Packing, ending_at
+from .placing.windows import Windows, stretched
+from .prices.crowds import Relaxed
+from .program.program import Program
+from .program.writing import pools_of_classes
+from .questions.question import Answer, Question
+from .searches.dearest_first import choose_dearest_first
+from .searches.floors import FloorSearch
+from .searches.fullest import FullestFirst
+from .searches.limits import LimitSearch, can_limit
+from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
+
+STRETCHES = (1, 4, 15, 30, 60, 120)
+"""By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
+
+
+class Whole(PlacedChoices):
+    """One run on a program that is asked about as a whole."""
+
+    def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
+        super().__init__(instance, program, task, control)
+        self.relaxed: dict[int, Relaxed | None] = {}
+        """By term."""
+        self.floored: Value | None = None
+        """The earlier terms' values when a term was last bounded pool by pool."""
+
+    def run(self) -> Outcome:
+        for index in range(len(self.program.terms)):
+            self._minimise(index)
+            if self.infeasible or self._is_over():
+                break
+        self._price_proofs()
+        return self.outcome()
+
+    def _minimise(self, index: int) -> None:
+        """Lower one term, with the earlier ones no worse than they are."""
+        if index and self.value is None:
+            return
+        self._foresee_prices(index)
+        self._pack_as_chosen(index)
+        stretch = [0] * len(self.instance.pools)
+        while not self._is_over() and not self._is_finished(index):
+            choices = self._choices(index, tuple(stretch))
+            missed, is_known = self._pack_best(index, choices), self.is_known
+            if missed and not index and not self._is_settled(0) and self._pack_together(choices[0]):
+                missed = []
+            if choices and not any(stretch) and self._goes_by_windows(index):
+                clashes = self.clashes.found
+                if missed and not self._pack_near(self._question(index, (), is_exact=True), choices[0]):
+                    self._mend(index, choices[0])
+                if is_known and self.clashes.found != clashes:
+                    continue  # and ask for the best without them
+                excess = choices[0].value if self.value is None else self.value[index] - choices[0].value
+                if excess <= 0 and not is_known and not self._is_near(index):
+                    continue  # and ask for what is better still
+                if excess * budget.NEAR <= choices[0].value:
+                    break
+            if not missed or not stretched(stretch, missed, STRETCHES):
+                break
+        if not self._is_finished(index):
+            self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
+
+    def _has_floors(self, index: int) -> bool:
+        return index < len(self.program.terms) and can_limit(self.program, index)
+
+    def _weighs_peaks(self, index: int) -> bool:
+        """Does this term or an earlier one count peaks, and none of them only the greatest?"""
+        terms = self.program.terms[: index + 1]
+        return any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
+
+    def _goes_by_windows(self, index: int) -> bool:
+        return not self._weighs_peaks(index) or can_limit(self.program, index)
+
+    def _mend(self, index: int, choice: Choice) -> None:
+        """Go over windows towards a choice that could not be packed."""
+        if self.best is None or self._is_over():
+            return
+        if index and any(self.program.terms[index].of_peaks):
+            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            windows.lower(index, choice.tops, self._some(budget.LOWERING))
+            self._take(windows.placement)
+        self._improve(index, self._some(budget.MENDING))
+
+    def _choices(self, index: int, stretch: tuple[int, ...]) -> list[Choice]:
+        """The program's best choices of pools, best first, as far as they are better than what is known."""
+        is_exact = not any(stretch)
+        question = self._question(index, stretch, is_exact)
+        if not self._weighs_peaks(index):
+            return self._with_covers(question, is_exact)
+        if can_limit(self.program, index):
+            return self._with_choice_held(question, is_exact)
+        if is_held_by_peaks(self.program, index):
+            return self._with_peaks_held(question, is_exact)
+        found = self._ask(question, is_exact, budget.AT_FIRST)
+        if not self.is_known:
+            relaxed = self._relaxed(index)
+            has_crowds = relaxed is not None and relaxed.gain >= budget.GAIN_OF_CROWDS
+            if not has_crowds:
+                found = [*self._ask(question, is_exact, budget.BESIDE_PEAKS), *found]
+            needs_boxes = is_exact and not index and (has_crowds or self._is_wide(found))
+            has_boxes = needs_boxes and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES)
+            if not self.is_known:
+                share = budget.BEFORE_BOXES if has_boxes else budget.QUESTION
+                found = self._with_given_peaks(question, found, self._some(share))
+                found = self._by_boxes(question, found) if has_boxes else found
+        return found
+
+    def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
+        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first, then below limits."""
+        index = question.term
+        found, self.is_known = list[Choice](), False
+        searched = self.asked.get(index - 1, 0) - budget.TO_BEGIN_PER_ENTRY * self.program.entries
+        harder = budget.FAR_HARDER if self.relaxed.get(index - 1) else budget.HARDER
+        is_first = self._some(budget.BEFORE_LIMITS) >= harder * searched
+        if not is_first and is_exact:
+            found = self._above_floors(question, found)
+        if is_first or (not self._is_settled(index) and self._some(budget.BEFORE_LIMITS) >= budget.HARDER * searched):
+            asked = self._ask(self._with_worse(question), is_exact, budget.BEFORE_LIMITS)
+            found = [*self._better(question, asked), *found]
+        if is_first and is_exact and not self.is_known:
+            found = [*self._above_floors(question, found), *found]
+        is_done = self.is_known or self._is_settled(index)
+        return found if is_done else self._below_limits(question, found, is_exact)
+
+    def _with_covers(self, question: Question, is_exact: bool) -> list[Choice]:
+        """A better choice where heights are free. What is hard is asked again once covers are known: then it is answered far sooner."""
+        # CP-SAT proves far less if limits on the value are among its constraints.
+        asked, index = replace(question, least=None, most=None), question.term
+        found = list[Choice]()
+        if is_exact and index not in self.relaxed:
+            found = self._better(
+                question, self._ask(asked, is_exact, budget.WHOLE, budget.EASY_PER_ENTRY * self.program.entries)
+            )
+            if self.is_known or self._is_over():
+                return found
+            self.asked[index] = 0  # it says nothing of how hard the question is with covers
+            most = self._some(budget.COVERS)
+            self.relaxed[index] = self._relax_within(index, None, min(self.foreseen.get(index, most), most))
+        share = budget.QUESTION
+        if question.near is None:
+            share = budget.WITHOUT_START
+            found = self._dearest_first(question, found)
+            if found and is_exact and self._pack_near(question, found[0]):
+                question, found = self._question(index, question.stretch, is_exact), []
+                asked = replace(question, least=None, most=None)
+            elif found:
+                asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
+        further = self._better(question, self._ask(asked, is_exact, share))
+        return sorted([*further, *found], key=lambda each: (not self.clashes.allow(each.pools), each.value))
+
+    def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
+        pools = choose_dearest_first(self.asking, self.program, question, self._some(budget.DEAREST_FIRST))
+        if pools is None:
+            return found
+        tops = self.program.least_tops(pools)
+        choice = Choice(self.program.value(question.term, pools, tops), tops, pools)
+        most = found[0].value if found else question.most
+        return found if most is not None and choice.value >= most else [choice, *found]
+
+    def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
+        """Is there a choice with less of this term than is known? `is_exact`: rows are as they are."""
+        is_begun = is_exact and (index > 0 or self.has_found)
+        return Question(
+            index,
+            held=() if self.value is None else self.value[:index],
+            least=self._least_of_program(index) if is_exact else None,
+            most=None if self.value is None else self.value[index],
+            stretch=stretch,
+            near=pools_of_classes(self.number, self.best) if is_begun and self.best is not None else None,
+            clashes=self.clashes.found,
+        )
+
+    def _with_worse(self, question: Question) -> Question:
+        """The question without a limit on the value where there is much work: CP-SAT then often proves more."""
+        is_much = self._some(budget.BEFORE_LIMITS) >= budget.MUCH_PER_ENTRY * self.program.entries
+        return replace(question, most=None) if is_much and question.near is not None else question
+
+    def _is_wide(self, found: list[Choice]) -> bool:
+        """Is the first term's best choice still far above its bound?"""
+        return bool(found and self.bound) and (found[0].value - self.bound[0]) * budget.OPEN > self.bound[0]
+
+    def _relaxed(self, index: int) -> Relaxed | None:
+        """The linear program, solved once for each term; where crowds gain much, with more work, for the bound."""
+        if index not in self.relaxed:
+            self.relaxed[index] = found = self._relax(index, budget.ROUNDS_AT_FIRST, budget.CROWDS)
+            if found is not None and found.gain >= budget.GAIN_OF_CROWDS and not index:
+                further = self._relax(index, None, budget.CROWDS)
+                if further is not None:
+                    self.relaxed[index] = replace(further, gain=found.gain)
+        return self.relaxed[index]
+
+    def _by_boxes(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """Better ones still, and what is proven of the first term, where heights and peaks are the same."""
+        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        if best is None or self._is_over():
+            return found
+        return [*self._look_at_boxes(best, self._relaxed(0), self._some(budget.BOXES)), *found]
+
+    def _above_floors(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """Better choices still for a later term, where they turn up while it is bounded pool by pool; that is done once for the same earlier terms."""
+        if question.most is None or question.near is None or question.held == self.floored:
+            return []
+        self.floored = question.held
+        near = found[0].pools if found else question.near
+        tops = self.program.least_tops(near)
+        best = min(question.most, self.program.value(question.term, near, tops))
+        work = self._some(budget.FLOORS)
+        proof = self.asked.get(question.term - 1) if self._is_proven(question.term) else None
+        search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work, proof)
+        self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
+        return search.found
+
+    def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
+        """Better choices still for a later term, and what is proven of it."""
+        assert question.most is not None
+        index = question.term
+        best = min([question.most, *(choice.value for choice in found)])
+        left = self._some(budget.WHOLE)
+        if is_exact and index not in self.relaxed and left >= budget.LEAST_OF_BOUND_PER_ENTRY * self.program.entries:
+            self.relaxed[index] = self._relax(index, 1, budget.BOUND_OF_LATER)
+        search = LimitSearch(self.program, self.asking, question, best, self._some(budget.LIMITS))
+        known = (self._known(index) or 0) if is_exact else 0
+        proven = search.run(known, is_least=is_exact and self._is_proven(index))
+        found = [*search.found, *found]
+        if is_exact and proven > known:
+            self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
+        elif is_exact and not search.found and not self._is_over():
+            most = found[0].value if found else question.most
+            found = [*self._ask(replace(question, most=most), is_exact, budget.LIMITS), *found]
+        return found
+
+    def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
+        """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
+        if is_exact:
+            found = self._ask(question, is_exact, budget.EASY_WITH_PEAKS_HELD)
+            if found and not self.is_known and self._is_within(question.term, found[0].value, budget.NEAR):
+                near = replace(question, least=None, most=None, near=found[0].pools)
+                found = self._better(question, self._ask(near, is_exact, budget.AGAIN_WHERE_NEAR)) or found
+            if self.is_known:
+                return found
+            is_soon = self._is_known_soon()
+            found = self._from_fullest(question, is_soon=is_soon)
+            if self.is_known:
+                return found
+            question = replace(self._question(question.term, question.stretch, is_exact), least=None)
+            return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
+        return self._ask(question, is_exact, budget.QUESTION)
+
+    def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
+        """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
+        index = question.term
+        relaxed = self._relax(index, 1, budget.BOUND_OF_LATER)
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+        if relaxed is None:
+            return []
+        if is_soon:
+            found = self._ask_from(question, search.first(relaxed, self._some(budget.FULLEST)))
+            if self.is_known:
+                return found
+            if found and self._pack_below(found[0], self._some(budget.CLASHES)):
+                self._improve(index, self._some(budget.BESIDE_FULLEST))
+                return []
+        self._with_room_for_gaps(search, relaxed, index)
+        return []
+
+    def _is_known_soon(self) -> bool:
+        """Is the program so small, and is there so much work, that the best choice is mostly known once one near it is?"""
+        entries = self.program.entries
+        least = budget.LEAST_FROM_FULLEST_PER_ENTRY * entries
+        return entries <= budget.MOST_ENTRIES_FROM_FULLEST and self._some(budget.FROM_FULLEST) >= least
+
+    def _ask_from(self, question: Question, choice: Choice | None) -> list[Choice]:
+        """The best choices that are found from this one."""
+        if choice is None:
+            return []
+        asked = replace(question, least=None, most=None, near=choice.pools)
+        most = budget.FROM_FULLEST_PER_ENTRY * self.program.entries
+        return self._better(question, self._ask(asked, True, budget.FROM_FULLEST, most))
+
+    def _with_room_for_gaps(self, search: FullestFirst, relaxed: Relaxed, index: int) -> None:
+        """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
+        search.run(relaxed, self._some(budget.FULLEST))
+        self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
+        while search.best is not None and not self._is_over():
+            below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
+            pools = np.array(search.best.pools, dtype=np.int64)[self.number]
+            start, missed = below.pack(pools, frozenset(), self._work_of_packing(index) // 2)
+            self.packing.work += below.work
+            if start is not None:
+                self._take(start)
+                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
+                self._go_on(windows, index, search.best.tops, self._some(budget.BESIDE_FULLEST))
+                return
+            if not search.again(missed, self._some(budget.ANOTHER)):
+                return
+
+    def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
+        """The same where peaks are not weighed but searched for."""
+        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        starts = [choice.tops for choice in found]
+        relaxed = self._relaxed(question.term)
+        if relaxed is not None:
+            starts.append(relaxed.peaks)
+        if self.best is not None:
+            starts.append(peaks(self.instance, self.best))
+        search = PeakSearch(self.program, self.asking, replace(question, near=None), best, work)
+        return [*search.run(starts), *found]
+
+    def _is_proven(self, index: int) -> bool:
+        """Are the earlier terms at their least?"""
+        return index == 0 or (self.value is not None and self.bound[:index] == self.value[:index])
+
+    def _pack_best(self, index: int, choices: list[Choice]) -> list[int]:
+        """Pack them until none that is left can be better; the pools of the first that do not hold what the program gave them."""
+        missed: list[int] = []
+        for number, choice in enumerate(choices):
+            if self.value is not None and len(self.value) > index and choice.value >= self.value[index] and number:
+                break
+            not_held = self._pack(index, choice)
+            missed = missed if number else not_held
+        return missed
