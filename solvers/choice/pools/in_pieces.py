@@ -22,10 +22,10 @@ from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.relaxation import MOST_ENTRIES
-from .program.program import Program
+from .program.program import Program, settled_in
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
-from .searches.dearest_first import choose_dearest_first, settled_in
+from .searches.dearest_first import choose_dearest_first
 from .searches.fullest import FullestFirst
 from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks

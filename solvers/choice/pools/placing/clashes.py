@@ -14,10 +14,9 @@ from ....model.instance import Ints, Placement
 from ....model.solver import Goal
 from .. import budget
 from ..program.entries import classes_in_time
-from ..program.program import Pools, Program
+from ..program.program import Pools, Program, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
-from ..searches.dearest_first import settled_in
 from .in_turn import NEVER, InTurn
 from .packing import Packing
 from .slices import MOST_BLOCKS, Slices, shortest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 Pools: TypeAlias = tuple[int, ...]
@@ -117,3 +118,18 @@ def at_fullest(program: Program) -> Program:
         if row.section <= section or (row.pool, True) not in around:
             around[row.pool, row.section > section] = row
     return replace(program, rows=tuple(around.values()))
+
+
+def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
+    """The program in which these classes have one home each."""
+    homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
+    terms = list[Costs]()
+    for term in program.terms:
+        of_homes = zip(count(), program.homes, term.of_homes)
+        costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
+        terms.append(term._replace(of_homes=tuple(costs)))
+    rows = []
+    for row in program.rows:
+        always = row.always + sum(units for group, units in row.members if pool_of.get(group) == row.pool)
+        rows.append(row._replace(always=always, members=tuple(each for each in row.members if each[0] not in pool_of)))
+    return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms))

@@ -7,9 +7,8 @@ then the units become finer, until the last step counts costs as they are. With 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 
-from ..program.program import Costs, Pools, Program
+from ..program.program import Pools, Program, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
 
@@ -68,21 +67,6 @@ def choose_with_heights(asking: Asking, program: Program, question: Question, wo
                 kept.setdefault(group, best[group])
     answer = asking.ask(program, replace(question, near=best), max(end - asking.work, 1))
     return answer._replace(pools=answer.pools or best)
-
-
-def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
-    """The program in which these classes have one home each."""
-    homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))
-    terms = list[Costs]()
-    for term in program.terms:
-        of_homes = zip(count(), program.homes, term.of_homes)
-        costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
-        terms.append(term._replace(of_homes=tuple(costs)))
-    rows = []
-    for row in program.rows:
-        always = row.always + sum(units for group, units in row.members if pool_of.get(group) == row.pool)
-        rows.append(row._replace(always=always, members=tuple(each for each in row.members if each[0] not in pool_of)))
-    return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms))
 
 
 def _in_units(program: Program, index: int, unit: int) -> Program:

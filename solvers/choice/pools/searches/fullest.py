@@ -17,10 +17,10 @@ from ....model.instance import Instance, Ints
 from .. import budget
 from ..placing.windows import STRETCHES, stretched
 from ..prices.crowds import Relaxed
-from ..program.program import Costs, Pools, Program, Room, Row
+from ..program.program import Costs, Pools, Program, Room, Row, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
-from .dearest_first import choose_dearest_first, choose_with_heights, settled_in
+from .dearest_first import choose_dearest_first, choose_with_heights
 from .peaks import Choice
 
 MOST_CLASSES = 100

@@ -10,12 +10,12 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.program.program import Costs, Program
+from solvers.choice.pools.program.program import Costs, Program, settled_in
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches import dearest_first
-from solvers.choice.pools.searches.dearest_first import choose_dearest_first, choose_with_heights, settled_in
+from solvers.choice.pools.searches.dearest_first import choose_dearest_first, choose_with_heights
 
 from .test_limits import choices
 
