@@ -177,13 +177,16 @@ class EmbeddedDispatcher(Attempts):
             if free.done() and not free.cancelled():
                 self._promised -= 1
                 self._wake.set()  # the waiting request may not need it any more
-            else:
+            elif free in self._waiting:
                 self._waiting.remove(free)
 
     def _hand_on(self) -> None:
         """Give a free process to a waiting request, unless it is the queue's turn."""
         while self._waiting and self._has_room and (self._is_empty or not self._queue_is_next):
-            self._waiting.popleft().set_result(None)
+            free = self._waiting.popleft()
+            if free.done():  # its moment is just over, or its client has left
+                continue
+            free.set_result(None)
             self._promised += 1
             self._queue_is_next = True
 

@@ -54,7 +54,8 @@ class WaitingLine:
     def _call(self) -> None:
         """Call the next, as long as a worker is free."""
         while self._free:
-            may = [each for each in self._waiting if self._free_for_large or not each.is_large]
+            here = (each for each in self._waiting if not each.ready.done())  # others have just left
+            may = [each for each in here if self._free_for_large or not each.is_large]
             if not may:
                 return
             chosen = min(may, key=self._turn)

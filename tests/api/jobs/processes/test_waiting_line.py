@@ -94,3 +94,15 @@ def test_a_client_that_leaves_frees_its_place() -> None:
         await play.come("a2")
 
     assert played(script, 1, 1) == ["a1", "c1", "a2"]
+
+
+def test_who_leaves_as_another_ends_is_passed_over() -> None:
+    async def script(play: Played) -> None:
+        for name in ("a1", "a2", "a3"):
+            await play.come(name)
+        play.ends["a1"].set()
+        play.tasks["a2"].cancel()
+        await play.tasks["a1"]
+        await play.end("a3")
+
+    assert played(script, 1, 1) == ["a1", "a3"]
