@@ -53,7 +53,10 @@ def floor_of(instance: Instance) -> int:
         if begin > floor:
             break
         floor = max(floor, end)
-    if not floor or instance.was is not None:
+    may_hang = (
+        instance.part_low.any() or not instance.part_high.all()
+    )  # then a base may lie below, where nothing is taken
+    if not floor or may_hang or instance.was is not None:
         return 0
     if not instance.residue.any():
         step = int(np.gcd.reduce(instance.modulus, axis=None))
@@ -74,7 +77,7 @@ def above(instance: Instance, floor: int) -> Instance:
             replace(
                 pool,
                 capacity=None if pool.capacity is None else pool.capacity - floor,
-                reserved=tuple((begin - floor, end - floor) for begin, end in pool.reserved if end > floor),
+                reserved=tuple((max(begin - floor, 0), end - floor) for begin, end in pool.reserved if end > floor),
             ),
         ),
         residue=residue,

@@ -8,16 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from planner import plan
 from planner.generate import Request, generate
-from planner.model.problem import Buffer, Fixed, Pool, Problem
+from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.geometry.presolve import above, floor_of
 from solvers.geometry.rules import violation
+from solvers.model.instance import PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio.solve import solve
 from tests.property.test_solvers_alone import check
 from tests.small import oracle
-from tests.small.instances import make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 from tests.small.strategies import effort, problems
 
 
@@ -69,3 +71,19 @@ def test_a_full_pool_above_a_reserved_range_is_packed_as_without_it(size: int | 
     assert outcome.value == outcome.bound == ((1 << 20) + 4096,)
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
+
+
+@pytest.mark.parametrize(("reserved", "end"), [(((0, 5), (6, 12)), 28), (((0, 64), (66, 4160)), 4172)])
+def test_a_range_that_the_rounded_floor_cuts_into_is_kept(reserved: tuple[tuple[int, int], ...], end: int) -> None:
+    buffers = tuple(Buffer(name, 4, 8, live=((0, 2),)) for name in ("a", "b"))
+    instance = lower(Problem(buffers, (Pool("memory", reserved=reserved),))).instance
+    outcome = solve(instance, Task(limits=Limits(work=100_000)), Silent(), "auto")
+    assert outcome.value == outcome.bound == (end,)
+
+
+def test_blocks_that_begin_above_their_bases_may_have_bases_below_the_floor() -> None:
+    assert not floor_of(make_instance([Block([(8, 12, [(0, 2)])])], pools=[PoolSpec(None, reserved=((0, 8),))]))
+    both = (Buffer("a", 0, live=((0, 2),)), Buffer("b", 4, live=((0, 2),)))
+    above_nothing = Constraints(colocations=(Colocation("b", "a", 8),))
+    made = plan(Problem(both, (Pool("memory", reserved=((0, 8),)),), above_nothing))
+    assert (made.peak, made.bound) == (12, 12)
