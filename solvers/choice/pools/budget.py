@@ -156,8 +156,8 @@ FLOORS_IN_PIECES = Share(5, 6)
 """and for what is proven of it, pool by pool."""
 PRICES = Share(1, 8)
 """Where heights have no price, for prices on room,"""
-PIECES_AT_FIRST, PIECES = Share(1, 4), Share(2, 3)
-"""and for the bound that adds up piece by piece: before windows, which begin with the pieces' choices if these are near their bounds, or else after them."""
+PIECES = Share(2, 3)
+"""and for the bound that adds up piece by piece."""
 HIGHEST = Share(1, 8)
 """Where earlier terms hold the peaks, for how high each pool can be,"""
 HEIGHTS_PER_ENTRY = 16

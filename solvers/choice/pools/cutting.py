@@ -16,7 +16,7 @@ from ...bounds.room_prices import Floats
 from ...model.instance import Ints
 from . import budget
 from .program.entries import classes_in_time
-from .program.program import Costs, Pools, Program
+from .program.program import Costs, Program
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
@@ -57,36 +57,17 @@ class Pieces:
         self._below = dict[tuple[int, int], dict[int, int]]()
         """By piece and pool: what the piece costs at least, by the pool's top."""
 
-    def bound(self, work: int, near: int = 0) -> int | None:
-        """A lower bound on the cost of every choice; None if there is no choice.
-
-        `near`: it ends at a piece whose choice is farther from its bound than one part in so many. The next time only those after it are asked about.
-        """
+    def bound(self, work: int) -> int | None:
+        """A lower bound on the cost of every choice; None if there is no choice."""
         end = self._asking.work + work
-        for n in range(len(self._known), len(self._members)):
+        for n in range(len(self._members)):
             program = self._piece(n)
             answer = self._asking.ask(program, Question(0), max(end - self._asking.work, 0) // (len(self._members) - n))
             if answer.is_impossible:
                 return None
             least = sum(min(of_homes) for of_homes in program.terms[0].of_homes)
-            proven = max(answer.bound or 0, least)
-            self._known[n] = answer._replace(bound=proven)
-            if near and (answer.value is None or (answer.value - proven) * near > proven):
-                return 0
+            self._known[n] = answer._replace(bound=max(answer.bound or 0, least))
         return -(-self._total() // self._scale)
-
-    @property
-    def is_done(self) -> bool:
-        """Are all bounded?"""
-        return len(self._known) == len(self._members)
-
-    def chosen(self, pools: Pools) -> Pools:
-        """The best choices of all pieces together; what they do not choose is as in these pools."""
-        found = list(pools)
-        for n, answer in self._known.items():
-            for group, pool in zip(self._members[n], answer.pools or (), strict=False):
-                found[group] = pool
-        return tuple(found)
 
     def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
         """Does every choice with the pool no higher than this top cost more than `most`? Once all is bounded without that. None: not answered within the work.

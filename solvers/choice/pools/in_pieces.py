@@ -199,21 +199,12 @@ class InPieces(PlacedChoices):
         found, packing = settled(self.instance, market.costs_at(prices))
         self.packing.work += work + packing
         self._take(found)
+        self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
             self.pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
-            self._bound_in_pieces(self.pieces, self._some(budget.PIECES_AT_FIRST), budget.NEARLY)
-            if self.pieces.is_done and self.best is not None:
-                pools = np.array(self.pieces.chosen(pools_of_classes(self.number, self.best)), dtype=np.int64)
-                self._take(self._with_room_elsewhere(pools[self.number]))
-        self._improve(0, self._some(budget.WINDOWS))
-        if self.pieces is not None and not self.pieces.is_done and not self._is_over():
-            self._bound_in_pieces(self.pieces, self._some(budget.PIECES))
-
-    def _bound_in_pieces(self, pieces: Pieces, work: int, near: int = 0) -> None:
-        """Bound the first term piece by piece, at first only as long as each choice is near its bound."""
-        bound = pieces.bound(work, near)
-        stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
-        self._learn(0, Answer(None, None, bound, stop))
+            bound = self.pieces.bound(self._some(budget.PIECES))
+            stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
+            self._learn(0, Answer(None, None, bound, stop))
 
     def _lower_second(self) -> None:
         """Lower a second term that counts peaks alone, where that costs nothing, and bound it pool by pool."""
@@ -222,7 +213,7 @@ class InPieces(PlacedChoices):
         windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
         windows.lower(1, lowest_tops(self.program), self._some(budget.LOWERING_SECOND))
         self._take(windows.placement)
-        if self.pieces is None or not self.pieces.is_done or self.value is None or self._is_over():
+        if self.pieces is None or self.value is None or self._is_over():
             return
         tops, best = peaks(self.instance, self.best), self.value[1]
         if (best - with_all_in_cheapest(self.program, 1)) * budget.FAR > best:

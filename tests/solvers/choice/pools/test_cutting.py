@@ -83,24 +83,6 @@ def test_a_floor_that_is_not_answered_is_asked_for_lower(asking: Asking) -> None
     assert found * 4 > sum(map(mul, program.terms[1].of_peaks, tops))
 
 
-def test_pieces_give_their_choices_and_go_on_where_they_ended(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(3):
-        program = small("pools", seed)
-        everything = choices(program)
-        with monkeypatch.context() as patch:
-            patch.setattr(cutting, "PIECE", 2)
-            pieces = Pieces(program, asking, [0.0] * len(program.rows))
-        assert pieces.bound(1, near=1) == 0
-        assert not pieces.is_done
-        bound = pieces.bound(WORK)
-        assert bound is not None
-        assert bound <= min(everything)[0]
-        assert pieces.is_done
-        pieces = pieces_of(program, asking, seed)
-        chosen = pieces.chosen(everything[0][2])
-        assert program.value(0, chosen, program.least_tops(chosen)) == min(everything)[0]
-
-
 @pytest.mark.parametrize("top", [1, 2, 5, 63, 400, 100_000])
 def test_floors_come_to_an_end_where_nothing_is_proven(top: int, asking: Asking) -> None:
     program = small("pools", 0)
