@@ -15,8 +15,8 @@ from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
 from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
+from .program.entries import at_fullest
 from .program.exchanges import narrowed
-from .program.program import at_fullest
 from .program.writing import class_numbers, program_of
 from .questions.question import Question
 from .searches.peaks import Choice

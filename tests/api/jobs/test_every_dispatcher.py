@@ -7,7 +7,8 @@ import contextlib
 import os
 import signal
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +16,7 @@ import planner
 from api.errors import Refusal
 from api.jobs import dispatch
 from api.jobs.attempt import Attempt, Posted
+from api.jobs.dispatch import EmbeddedDispatcher
 from api.jobs.processes.pool import Reply
 from api.jobs.requests.options import as_document
 from api.store import Store
@@ -372,3 +374,20 @@ def test_one_of_several_processes_is_left_to_short_jobs(url: str) -> None:
         assert (await made.until(long[0], JobState.RUNNING)).attempt == 1
 
     with_rig(url, work, size=2)
+
+
+async def moments() -> tuple[list[object], EmbeddedDispatcher]:
+    """What becomes of two waiting requests, of which the first gives up before it has heard of the free process."""
+    waited = EmbeddedDispatcher(cast(Any, None), cast(Any, SimpleNamespace(size=1)))
+    waiting = [asyncio.create_task(waited._a_moment()) for _ in range(2)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    waited._hand_on()
+    return await asyncio.gather(*waiting, return_exceptions=True), waited
+
+
+def test_a_request_that_gives_up_as_a_process_comes_free_is_passed_over() -> None:
+    (first, second), waited = asyncio.run(moments())
+    assert isinstance(first, asyncio.CancelledError)
+    assert second is None
+    assert (waited._promised, len(waited._waiting), waited._has_room) == (0, 0, True)

@@ -1,14 +1,15 @@
-"""The entries of a program's rows as columns. Not part of program.py: the process that answers questions does without numpy."""
+"""The entries of a program's rows as columns, and what they say of time. Not part of program.py: the process that answers questions does without numpy."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from ....model.instance import Ints
-from .program import Program
+from .program import Program, Row
 
 
 class Entries(NamedTuple):
@@ -35,3 +36,15 @@ def classes_in_time(program: Program) -> list[int]:
     free = np.array([group for group, homes in enumerate(program.homes) if len(homes) > 1], dtype=np.int64)
     order: list[int] = free[np.argsort(first[free], kind="stable")].tolist()
     return order
+
+
+def at_fullest(program: Program) -> Program:
+    """The program at the moment at which a pool could hold most: what holds there holds for the whole. Where other pools have no row then, those around it."""
+    if not program.rows:
+        return program
+    section = max(program.rows, key=lambda row: row.always + sum(units for _, units in row.members)).section
+    around = dict[tuple[int, bool], Row]()
+    for row in program.rows:
+        if row.section <= section or (row.pool, True) not in around:
+            around[row.pool, row.section > section] = row
+    return replace(program, rows=tuple(around.values()))

@@ -108,18 +108,6 @@ class Program:
         return sum(len(row.members) for row in self.rows)
 
 
-def at_fullest(program: Program) -> Program:
-    """The program at the moment at which a pool could hold most: what holds there holds for the whole. Where other pools have no row then, those around it."""
-    if not program.rows:
-        return program
-    section = max(program.rows, key=lambda row: row.always + sum(units for _, units in row.members)).section
-    around = dict[tuple[int, bool], Row]()
-    for row in program.rows:
-        if row.section <= section or (row.pool, True) not in around:
-            around[row.pool, row.section > section] = row
-    return replace(program, rows=tuple(around.values()))
-
-
 def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
     """The program in which these classes have one home each."""
     homes = tuple((pool_of[group],) if group in pool_of else pools for group, pools in enumerate(program.homes))

@@ -10,8 +10,8 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import exchanges
+from solvers.choice.pools.program.entries import at_fullest
 from solvers.choice.pools.program.exchanges import narrowed
-from solvers.choice.pools.program.program import at_fullest
 from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.geometry.rules import violation
 from solvers.model.instance import PoolSpec
