@@ -23,9 +23,9 @@ from scripts.measure.spent import memory
 MIB = 1 << 20
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
-    ["scripts.measure.reading.memory", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
+    ["scripts.measure.reading.files", "pydantic", *{row.reader.partition(":")[0] for row in FORMATS.values()}]
 )
-"""Each process is forked from one that has imported the readers and this module, and has read nothing."""
+"""Each process is forked from one that has imported the readers and has read nothing."""
 
 
 def measure(format_: str, path: str, back: Connection) -> None:
