@@ -141,14 +141,18 @@ class InPieces(PlacedChoices):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
-        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
-        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-        lower = settled_in(lower, only_homes(lower))
+        lower = self._term_below(index, ends)
         bound = Pieces(lower, self.asking, self.of_rows or (0.0,) * len(lower.rows)).bound(
             self._some(budget.BELOW_HEIGHTS)
         )
         if bound is not None:
             self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
+        """One term alone, in pools that end no higher than this."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
+        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        return settled_in(lower, only_homes(lower))
 
     def _can_settle_heights(self, index: int) -> bool:
         """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""
@@ -170,10 +174,7 @@ class InPieces(PlacedChoices):
         end, each = self.asking.work + work, budget.HEIGHTS_PER_ENTRY * self.program.entries
 
         def settle(tops: tuple[int, ...]) -> Answer:
-            rooms = tuple(room._replace(capacity=top) for room, top in zip(self.program.rooms, tops, strict=True))
-            lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-            lower = settled_in(lower, only_homes(lower))
-            answer = self.asking.ask(lower, Question(0), min(each, end - self.asking.work))
+            answer = self.asking.ask(self._term_below(index, tops), Question(0), min(each, end - self.asking.work))
             if answer.pools is not None and answer.value is not None and answer.value < best:
                 self._pack_below(Choice(answer.value, tops, answer.pools), self._some(budget.CLASHES))
             return answer
