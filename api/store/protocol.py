@@ -64,7 +64,7 @@ class Store(Protocol):
         """True if other processes use it too, so that their workers carry out what is queued."""
 
     def listen(self, on_change: Callable[[str | None], None]) -> None:
-        """From now on call `told`, from any thread, with the id of every job that changes; None: any job may have changed."""
+        """From now on call `on_change`, from any thread, with the id of every job that changes; None: any job may have changed."""
 
     def add(
         self,

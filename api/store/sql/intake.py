@@ -16,7 +16,7 @@ from sqlalchemy import Connection, and_, func, insert, select
 from ..protocol import CHANGED, BatchEnded, Collision, KeyReused, QueueFull, StoreDamaged, StoreUnavailable, checksum
 from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits, StoredPlan
 from .columns import Damaged
-from .databases.database import Database
+from .databases.database import Database, Delivery
 from .rows import job_of, plan_row, values_of
 from .tables import BRIEF, events, job_plans, jobs, length, once, problems
 from .transactions import Part
@@ -183,9 +183,14 @@ class Intake(Part):
         self.database.require_room(connection, len(problem))
         values = values_of(new) | facts | {"events": 1}
         if limits is not None:
-            whose = values["id"], values["owner"], values["priority"]
-            is_due, several = values["look"] is not None, limits.has_several_owners
-            values["delivery"] = self.database.deliver(connection, *whose, look=is_due, has_several_owners=several)
+            delivery = Delivery(
+                values["id"],
+                values["owner"],
+                values["priority"],
+                look=values["look"] is not None,
+                has_several_owners=limits.has_several_owners,
+            )
+            values["delivery"] = self.database.deliver(connection, delivery)
         else:
             values["look"] = None
         event = {name: values[name] for name in ("state", "attempt") if name in facts}

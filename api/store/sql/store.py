@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
 from ..protocol import Collision, StoreDamaged, sound
 from ..records import UNFINISHED, Claim, End, EventKind, Job, JobState, Kept, Look, StoredPlan, Summary, Where
-from .databases.database import Database, Told
+from .databases.database import Database, Delivery, Told
 from .intake import Intake
 from .keeping import REST_SECONDS, forget_old, put, shrink
 from .lookups import Lookups
@@ -178,7 +178,7 @@ class DatabaseStore(Intake, Lookups):
         with self.write() as connection:
             row = self._one(connection, select(*BRIEF).where(this).with_for_update())
             if row is not None:
-                again = self.database.deliver(connection, id_, row.owner, row.priority, row.delivery)
+                again = self._deliver_again(connection, row)
                 self._change(connection, row, {"delivery": again})
             return row is not None
 
@@ -265,8 +265,11 @@ class DatabaseStore(Intake, Lookups):
 
     def _requeue(self, connection: Connection, row: Row[Any]) -> None:
         queued = {"state": JobState.QUEUED.value}
-        delivery = self.database.deliver(connection, row.id, row.owner, row.priority, row.delivery)
+        delivery = self._deliver_again(connection, row)
         self._change(connection, row, {**queued, "delivery": delivery, "look": None}, (EventKind.STATE, queued))
+
+    def _deliver_again(self, connection: Connection, row: Row[Any]) -> int | None:
+        return self.database.deliver(connection, Delivery(row.id, row.owner, row.priority, before=row.delivery))
 
     def _bury(self, connection: Connection, row: Row[Any], why: str, most: int) -> Job:
         # A worker that does not stop in time is killed, which says nothing about the job.

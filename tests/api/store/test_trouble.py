@@ -18,6 +18,7 @@ from api.store import StoreUnavailable
 from api.store.opening import open_store
 from api.store.records import About, JobState, NewJob, QueueLimits
 from api.store.sql.databases import sqlite
+from api.store.sql.databases.database import Delivery
 from api.store.sql.store import DatabaseStore
 from tests.running.disks import filled, mounted
 from tests.running.postgresql import SECONDS, Server
@@ -162,7 +163,7 @@ def test_a_job_is_never_without_its_delivery_nor_a_delivery_without_its_job(post
         queue_.execute("ALTER TABLE away RENAME TO procrastinate_jobs")
         assert store.counts().queued == 1
         with store.write() as connection:
-            store.database.deliver(connection, first.id, "me", 0)
+            store.database.deliver(connection, Delivery(first.id, "me", 0))
             connection.rollback()
         assert waiting() == {first.delivery}
         store.cancel(first.id, "me")

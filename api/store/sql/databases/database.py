@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +32,21 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 Told = Callable[[str | None], None]
 """Receives the id of a job to which something has happened; None: possibly any. Called from any thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A job to be taken by a worker elsewhere."""
+
+    job: str
+    owner: str
+    priority: int
+    before: int | None = None
+    """The delivery whose turn it keeps."""
+    look: bool = False
+    """True if the job is due for a first look."""
+    has_several_owners: bool = False
+    """True if no process may be reserved for the short jobs of one owner."""
 
 
 class Database(ABC):
@@ -75,24 +91,11 @@ class Database(ABC):
 
     @abstractmethod
     def listen(self, on_change: Told) -> None:
-        """From now on call `told` for every announcement."""
+        """From now on call `on_change` for every announcement."""
 
     @abstractmethod
-    def deliver(
-        self,
-        connection: Connection,
-        id_: str,
-        owner: str,
-        priority: int,
-        before: int | None = None,
-        *,
-        look: bool = False,
-        has_several_owners: bool = False,
-    ) -> int | None:
-        """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves.
-
-        It keeps the turn of the delivery `before`. `look`: it is due for a first look. `has_several_owners`: no process may be reserved for the short jobs of one.
-        """
+    def deliver(self, connection: Connection, delivery: Delivery) -> int | None:
+        """Have a worker elsewhere take the job; return the number of this delivery. None: workers look for jobs themselves."""
 
     def begin(self, connection: Connection, delivery: int) -> None:
         """Note that this delivery is carried out to its end; a first look is not."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import Where
 from ..turns import is_short_at, where_of
+from .database import Delivery
 from .sqlstates import trouble
 
 if TYPE_CHECKING:
@@ -113,13 +114,13 @@ class Deliveries:
             connection.execute(f"INSERT INTO {STEPS} VALUES (%s)", (step.name,))
 
 
-def queue_of(priority: int, *, look: bool, has_several_owners: bool) -> str:
+def queue_of(delivery: Delivery) -> str:
     """Return where to deliver a job. Of several owners' jobs, short ones may not have a process whole: others would wait for it."""
-    if where_of(priority) is Where.CLUSTER:
+    if where_of(delivery.priority) is Where.CLUSTER:
         return CLUSTER_QUEUE
-    if is_short_at(priority) and not has_several_owners:
+    if is_short_at(delivery.priority) and not delivery.has_several_owners:
         return SHORT_QUEUE
-    return FIRST_QUEUE if look else QUEUE
+    return FIRST_QUEUE if delivery.look else QUEUE
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from ...protocol import StoreUnavailable
 from ..columns import Damaged, document, utf8
 from ..tables import places
 from ..turns import last_deliveries, rank_of, where_of
-from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
+from .database import LEAST_FREE, UNUSABLE, Database, Delivery, Told, migrate
 from .deliveries import Deliveries, queue_of
 from .listener import CHANNEL, Listener
 from .sqlstates import trouble
@@ -107,24 +107,15 @@ class PostgresDatabase(Database):
     def listen(self, on_change: Told) -> None:
         self._listeners.append(Listener(self.conninfo, on_change))
 
-    def deliver(
-        self,
-        connection: Connection,
-        id_: str,
-        owner: str,
-        priority: int,
-        before: int | None = None,
-        *,
-        look: bool = False,
-        has_several_owners: bool = False,
-    ) -> int:
+    def deliver(self, connection: Connection, delivery: Delivery) -> int:
         driver = _driver(connection)
-        turn = None if before is None else self._deliveries.turn(driver, before)
+        turn = None if delivery.before is None else self._deliveries.turn(driver, delivery.before)
         if turn is None:
+            priority = delivery.priority
             now = self._deliveries.rank_now(driver, where_of(priority))
-            mine = self._deliveries.least_rank(driver, last_deliveries(connection, owner, priority))
-            turn = queue_of(priority, look=look, has_several_owners=has_several_owners), rank_of(priority, now, mine)
-        return self._deliveries.add(driver, id_, *turn)
+            mine = self._deliveries.least_rank(driver, last_deliveries(connection, delivery.owner, priority))
+            turn = queue_of(delivery), rank_of(priority, now, mine)
+        return self._deliveries.add(driver, delivery.job, *turn)
 
     def begin(self, connection: Connection, delivery: int) -> None:
         self._deliveries.begin(_driver(connection), delivery)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, SAWarning
 from ...protocol import StoreDamaged, StoreUnavailable
 from ..columns import utf8
 from ..tables import length
-from .database import LEAST_FREE, UNUSABLE, Database, Told, migrate
+from .database import LEAST_FREE, UNUSABLE, Database, Delivery, Told, migrate
 
 PLENTY = 1 << 26
 """With more free bytes nobody need look closer."""
@@ -178,18 +178,7 @@ class SqliteDatabase(Database):
     def listen(self, on_change: Told) -> None:
         self._listeners.append(on_change)
 
-    def deliver(
-        self,
-        connection: Connection,
-        id_: str,
-        owner: str,
-        priority: int,
-        before: int | None = None,
-        *,
-        look: bool = False,
-        has_several_owners: bool = False,
-    ) -> None:
-        return None
+    def deliver(self, connection: Connection, delivery: Delivery) -> None: ...
 
     def withdraw(self, connection: Connection, delivery: int | None) -> None: ...
 
