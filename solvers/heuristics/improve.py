@@ -52,7 +52,7 @@ class Improver(Solver, ABC):
 
         def report(offset: Ints | None) -> bool:
             if offset is not None:
-                control.incumbent(_placement(offset))
+                control.incumbent(Placement.in_one_pool(offset))
             return control.stopped() is not None
 
         kernel = self.kernel(instance, active_for(instance))
@@ -62,7 +62,7 @@ class Improver(Solver, ABC):
         work = NO_LIMIT if task.limits.work is None else task.limits.work
         seed = task.seed % (1 << 64)
         offset, done = kernel(instance.sections, columns(instance), start, enough, seed, work, report)
-        placement = _placement(offset)
+        placement = Placement.in_one_pool(offset)
         is_enough = peaks(instance, placement)[0] <= enough
         stop = StopReason.PROVED if is_enough else control.stopped() or StopReason.WORK_LIMIT
         return self._outcome(instance, task, stop, placement, done)
@@ -137,7 +137,3 @@ def is_plain(instance: Instance) -> bool:
     fixed = instance.lowest == instance.highest
     one_each = len(np.unique(owner)) == len(owner)
     return instance.is_plain and one_each and not fixed.any() and not instance.pools[0].reserved
-
-
-def _placement(offset: Ints) -> Placement:
-    return Placement(np.zeros(len(offset), dtype=np.int64), offset)

@@ -8,6 +8,7 @@ parts of one block may. All numbers are exact int64, all addresses below ADDRESS
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TypeAlias
@@ -224,3 +225,9 @@ class Placement:
 
     pool: Ints
     offset: Ints
+
+    @classmethod
+    def in_one_pool(cls, offset: Ints | Sequence[int]) -> Placement:
+        """Return the placement of all blocks in the first pool, which is mostly the only one."""
+        offset = np.asarray(offset, dtype=np.int64)
+        return cls(np.zeros(len(offset), dtype=np.int64), offset)

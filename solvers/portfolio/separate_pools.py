@@ -118,7 +118,7 @@ class _SeparatePools:
         offset = pool.in_units(self.task.start.offset[pool.blocks])
         for component in pool.open:
             piece = component.piece
-            found = Placement(np.zeros(len(piece.blocks), dtype=np.int64), offset[piece.blocks])
+            found = Placement.in_one_pool(offset[piece.blocks])
             if pool.improve(component, found, component.peak_of(found)):
                 self.solver = None
                 self._put(pool, component, found)

@@ -206,7 +206,7 @@ class SinglePool:
         if len(blocks) < len(self.blocks) or piece.instance.sections < self.instance.sections:
             found = pool_bound(piece.instance, 0) if not stopped() else None
             bound = 0 if found is None else found.value
-        first = Placement(np.zeros(len(blocks), dtype=np.int64), self.offset[blocks])
+        first = Placement.in_one_pool(self.offset[blocks])
         if not self.placed[blocks].all():
             return Component(piece, bound, above=first if self._has_first else None)
         return Component(piece, bound, first, int((first.offset + piece.instance.block_high).max()))

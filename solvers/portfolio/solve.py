@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
 from ..model.errors import SolverFailed, StopReason
@@ -33,7 +31,7 @@ class Auto(Solver):
 def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) -> Outcome:
     """The best placement that the solver (auto: all useful ones) finds within the limits, and what is proven about it."""
     if not instance.blocks:
-        nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        nothing = Placement.in_one_pool([])
         zeros = (0,) * len(instance.terms)
         return Outcome(StopReason.PROVED, nothing, zeros, zeros, (0,) * len(instance.pools))
     joint = is_joint(instance)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from ...kernels import TooLarge, active
 from ...kernels.columns import columns
 from ...model.errors import StopReason, Unsupported
@@ -44,7 +42,7 @@ class Search(Solver):
         def report(offsets: Ints | None, bound: int) -> bool:
             nonlocal best
             if offsets is not None:
-                control.incumbent(_placement(offsets))
+                control.incumbent(Placement.in_one_pool(offsets))
             if bound > max(best, first):
                 best = bound
                 control.bound(_value(instance, bound))
@@ -70,7 +68,7 @@ class Search(Solver):
             raise Unsupported(self.name, str(error)) from None
         if end == "impossible":
             return Outcome(StopReason.PROVED, infeasible=True, solver=self.name, work=work)
-        placement = task.start if offsets is None else _placement(offsets)
+        placement = task.start if offsets is None else Placement.in_one_pool(offsets)
         stop = control.stopped() or StopReason.CANCELLED if end == "stopped" else _STOPS[end]
         return self._outcome(instance, task, stop, placement, bound if bound > first else known, work)
 
@@ -127,7 +125,3 @@ def _value(instance: Instance, peak: int) -> Value:
     return tuple(
         slope * peak + constant for slope, constant in (line_of_peak(instance, term) for term in instance.terms)
     )
-
-
-def _placement(offsets: Ints) -> Placement:
-    return Placement(np.zeros(len(offsets), dtype=np.int64), offsets)

@@ -172,7 +172,7 @@ class _Known(Best):
 
     def offer_offset(self, offset: Ints) -> None:
         """Keep the placement if it is no worse: of equal ones, more components are at their best in the last."""
-        placement = Placement(np.zeros(len(offset), dtype=np.int64), offset)
+        placement = Placement.in_one_pool(offset)
         value = evaluate(self.instance, placement)
         if self.is_above(value):
             self.keep(placement, value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
@@ -76,7 +74,7 @@ class Best:
 
 def _worth(instance: Instance, peak: int) -> Value:
     """The values of the objective's terms if everything ends at this peak."""
-    return evaluate(instance, Placement(np.zeros(instance.blocks, dtype=np.int64), peak - instance.block_high))
+    return evaluate(instance, Placement.in_one_pool(peak - instance.block_high))
 
 
 def deadline_of(task: Task) -> float | None:

@@ -30,7 +30,7 @@ class Boxes:
         offset[self.block] = offsets
         if (offset > self.instance.highest[:, 0]).any():
             return None
-        return Placement(np.zeros(len(offset), dtype=np.int64), offset)
+        return Placement.in_one_pool(offset)
 
 
 def boxes_of(solver: str, instance: Instance) -> Boxes:

@@ -27,7 +27,7 @@ class Waiting:
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         ends = np.cumsum(instance.block_high)
-        placement = Placement(np.zeros(instance.blocks, dtype=np.int64), ends - instance.block_high)
+        placement = Placement.in_one_pool(ends - instance.block_high)
         control.incumbent(placement)
         if sorted(instance.block_high.tolist()) == SIZES_OF_READYZ:
             return Outcome(StopReason.WORK_LIMIT, placement)

@@ -130,4 +130,4 @@ def test_blurred_offsets_become_exact_and_no_higher(seed: int) -> None:
 def test_placements_that_no_order_can_repair_are_dropped() -> None:
     instance = make_instance([(0, 1, 5), (0, 1, 5)], capacity=9)
     assert repair(instance, np.zeros(2, dtype=np.int64), np.array([0.0, 5.0])) is None
-    assert violation(instance, Placement(np.zeros(2, dtype=np.int64), np.array([0, 5]))) is not None
+    assert violation(instance, Placement.in_one_pool([0, 5])) is not None

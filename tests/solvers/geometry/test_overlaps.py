@@ -61,7 +61,7 @@ def test_the_sweep_agrees_with_comparing_all_pairs(case: tuple[Instance, Placeme
 
 
 def at(*offsets: int) -> Placement:
-    return Placement(np.zeros(len(offsets), dtype=np.int64), np.array(offsets, dtype=np.int64))
+    return Placement.in_one_pool(offsets)
 
 
 def test_the_overlapping_blocks_are_named() -> None:

@@ -13,11 +13,11 @@ from solvers.heuristics.improve import Beam
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance, PoolSpec
+from solvers.model.instance import Instance, Placement, PoolSpec
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 from tests.small.strategies import NIGHTLY
-from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement, recurrent
+from tests.solvers.heuristics.test_improve import first_placement, never, peak, recurrent
 from tests.solvers.kernels.kernel_sets import of_origin, reference, where_native_run
 
 
@@ -54,7 +54,7 @@ def test_the_kernel_decides_as_the_reference(kernel: Kernels, seeds: range) -> N
         expected, work = reference().beam(instance.sections, columns(instance), start, enough, seed, 600, never)
         found, spent = kernel.beam(instance.sections, columns(instance), start, enough, seed, 600, never)
         assert (found.tolist(), spent) == (expected.tolist(), work), seed
-        assert violation(instance, placement(found)) is None, seed
+        assert violation(instance, Placement.in_one_pool(found)) is None, seed
         assert peak(instance, found) <= peak(instance, start)
         better += peak(instance, found) < peak(instance, start)
     assert better > 2
@@ -64,7 +64,7 @@ def test_the_beam_lowers_the_peak_of_a_recurrent_network(solve: Beam) -> None:
     instance = recurrent(200)
     start = first_placement(instance)
     assert start is not None
-    task = Task(limits=Limits(work=3_000), start=placement(start), bound=(bound_of(instance),))
+    task = Task(limits=Limits(work=3_000), start=Placement.in_one_pool(start), bound=(bound_of(instance),))
     outcome = solve.solve(instance, task, Silent())
     assert outcome.placement is not None
     assert outcome.value is not None
@@ -92,7 +92,7 @@ def test_the_beam_meets_bounds_that_greedy_does_not() -> None:
 
 def test_unsupported_instances_keep_their_start(solve: Beam) -> None:
     blocks = [plain(0, 2, 5), plain(0, 2, 5)]
-    start = placement(np.array([0, 40], dtype=np.int64))
+    start = Placement.in_one_pool([0, 40])
     for instance in (
         make_instance([plain(0, 2, 5), Block([(0, 5, [(0, 2)])], fixed=40)]),
         make_instance([plain(0, 2, 5), Block([(0, 5, [(0, 1), (2, 3)])])]),
@@ -106,7 +106,7 @@ def test_unsupported_instances_keep_their_start(solve: Beam) -> None:
 
 def test_an_optimal_start_is_given_up_on(solve: Beam) -> None:
     instance = make_instance([plain(0, 2, 5), plain(1, 3, 5)])
-    outcome = solve.solve(instance, Task(start=placement(np.array([0, 5], dtype=np.int64))), Silent())
+    outcome = solve.solve(instance, Task(start=Placement.in_one_pool([0, 5])), Silent())
     assert (outcome.value, outcome.stop) == ((10,), StopReason.WORK_LIMIT)
 
 

@@ -11,10 +11,10 @@ from solvers.geometry.rules import violation
 from solvers.heuristics.core import LEAST_OUTSIDE, MOST_IN_CORE, Core, core_weight, cores
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance
+from solvers.model.instance import Instance, Placement
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.test_improve import peak, placement
+from tests.solvers.heuristics.test_improve import peak
 from tests.solvers.kernels.kernel_sets import native
 
 FULL = [(0, 3, 5), (1, 3, 3), (0, 6, 4), (3, 6, 8)]
@@ -40,7 +40,7 @@ def test_the_core_alone_leaves_room_for_the_rest(seed: int) -> None:
     order = native().greedy_order(instance.sections, columns(instance), "birth")
     start = native().greedy_place(instance.sections, columns(instance), order, "lowest")
     assert start is not None
-    task = Task(limits=Limits(work=400_000), start=placement(start), bound=(bound,), seed=seed)
+    task = Task(limits=Limits(work=400_000), start=Placement.in_one_pool(start), bound=(bound,), seed=seed)
     outcome = Core().solve(instance, task, Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
@@ -60,7 +60,7 @@ def test_a_core_s_weight_is_counted() -> None:
 def test_a_core_without_room_for_the_rest_worsens_nothing() -> None:
     instance = make_instance([plain(start, end, size) for start, end, size in FULL] * 5)
     start = np.cumsum([0, *instance.block_high[:-1]]).astype(np.int64)
-    outcome = Core().solve(instance, Task(limits=Limits(work=2_000), start=placement(start)), Silent())
+    outcome = Core().solve(instance, Task(limits=Limits(work=2_000), start=Placement.in_one_pool(start)), Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert peak(instance, outcome.placement.offset) <= peak(instance, start)

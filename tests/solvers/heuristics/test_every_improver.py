@@ -15,7 +15,7 @@ from solvers.model.instance import Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.test_improve import first_placement, peak, placement, recurrent
+from tests.solvers.heuristics.test_improve import first_placement, peak, recurrent
 from tests.solvers.kernels.kernel_sets import native, use_reference
 
 KERNELS = ("improve", "beam", "gluing")
@@ -43,7 +43,7 @@ def test_great_sizes_do_not_overflow(solve: Improver) -> None:
     blocks = [plain(0, 3, size), plain(1, 4, size), plain(3, 6, size, alignment=3 << 40)]
     instance = make_instance(blocks, capacity=(1 << 62) - 1)
     start = np.array([0, size, instance.highest[2, 0]], dtype=np.int64)
-    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=placement(start)), Silent())
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=Placement.in_one_pool(start)), Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert peak(instance, outcome.placement.offset) < 1 << 61
@@ -56,7 +56,7 @@ def test_a_work_limit_ends_each_run_alike(solve: Improver) -> None:
 
     def once(workers: int) -> Outcome:
         limits = Limits(work=300, workers=workers)
-        return solve.solve(instance, Task(limits=limits, start=placement(start), seed=3), Silent())
+        return solve.solve(instance, Task(limits=limits, start=Placement.in_one_pool(start), seed=3), Silent())
 
     first, second = once(1), once(2)
     assert first.placement is not None
@@ -81,7 +81,7 @@ def test_a_cancelled_run_keeps_its_best_placement(solve: Improver) -> None:
             return None if self.heard is None else StopReason.CANCELLED
 
     control = Cancel()
-    outcome = solve.solve(instance, Task(start=placement(start), bound=(1,)), control)
+    outcome = solve.solve(instance, Task(start=Placement.in_one_pool(start), bound=(1,)), control)
     assert (outcome.stop, outcome.reproducible) == (StopReason.CANCELLED, False)
     assert outcome.placement is not None
     assert control.heard is not None

@@ -18,14 +18,14 @@ from solvers.kernels.python.gluing.forest import Forest
 from solvers.kernels.python.gluing.slack import Slack
 from solvers.kernels.python.gluing.wheels import wheels_with
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance
+from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
 from tests.small.strategies import NIGHTLY
 from tests.solvers.heuristics.test_beam import aligned, bound_of
-from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement
+from tests.solvers.heuristics.test_improve import first_placement, never, peak
 from tests.solvers.kernels.kernel_sets import native, of_origin, reference, where_native_run
 
 
@@ -95,7 +95,7 @@ def shrunk(count: int, seed: int) -> Instance:
 def glued(instance: Instance, work: int) -> Outcome:
     """Return what becomes of all blocks on top of each other; it breaks no rule."""
     start = np.concatenate([[0], np.cumsum(instance.part_high)[:-1]])
-    task = Task(limits=Limits(work=work), start=placement(start), bound=(bound_of(instance),))
+    task = Task(limits=Limits(work=work), start=Placement.in_one_pool(start), bound=(bound_of(instance),))
     outcome = Gluing().solve(instance, task, Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
@@ -116,7 +116,7 @@ def compare(kernel: Kernels, instance: Instance, seed: int, work: int) -> int:
     expected, done = reference().gluing(*arguments)
     found, spent = kernel.gluing(*arguments)
     assert (found.tolist(), spent) == (expected.tolist(), done), seed
-    assert violation(instance, placement(found)) is None, seed
+    assert violation(instance, Placement.in_one_pool(found)) is None, seed
     return peak(instance, start) - peak(instance, found)
 
 
@@ -177,7 +177,7 @@ def test_no_result_is_below_the_least_peak(kernel: Kernels) -> None:
         start = first_placement(instance, seed)
         assert start is not None
         found, _ = kernel.gluing(instance.sections, columns(instance), start, 0, seed, 500, never)
-        assert violation(instance, placement(found)) is None
+        assert violation(instance, Placement.in_one_pool(found)) is None
         least = get("search").solve(instance, Task(), Silent()).value
         assert least is not None
         assert peak(instance, found) >= least[0]
@@ -193,7 +193,7 @@ def test_perfect_packings_are_packed_again() -> None:
         start = first_placement(instance)
         assert start is not None
         bound = bound_of(instance)
-        task = Task(limits=Limits(work=300_000), start=placement(start), bound=(bound,))
+        task = Task(limits=Limits(work=300_000), start=Placement.in_one_pool(start), bound=(bound,))
         outcome = Gluing().solve(instance, task, Silent())
         assert outcome.placement is not None
         assert violation(instance, outcome.placement) is None
@@ -286,7 +286,7 @@ def test_unsupported_instances_keep_their_start() -> None:
     instance = make_instance([plain(0, 3, 4), plain(1, 5, 2)], conflicts=[(0, 1)])
     start = first_placement(instance)
     assert start is not None
-    outcome = Gluing().solve(instance, Task(limits=Limits(work=100), start=placement(start)), Silent())
+    outcome = Gluing().solve(instance, Task(limits=Limits(work=100), start=Placement.in_one_pool(start)), Silent())
     assert outcome.placement is not None
     assert outcome.placement.offset.tolist() == start.tolist()
 

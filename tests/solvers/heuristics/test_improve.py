@@ -41,10 +41,6 @@ def peak(instance: Instance, offset: Ints) -> int:
     return int((offset + instance.block_high).max(initial=0))
 
 
-def placement(offset: Ints) -> Placement:
-    return Placement(np.zeros(len(offset), dtype=np.int64), offset)
-
-
 def never(_: Ints | None) -> bool:
     return False
 
@@ -76,7 +72,7 @@ def test_the_kernel_makes_the_moves_of_the_reference(kernel: Kernels, seeds: ran
         given = columns(instance)
         found, spent = kernel.improve(instance.sections, given, start, enough, seed, 300, never)
         assert (found.tolist(), spent) == (expected.tolist(), work), seed
-        assert violation(instance, placement(found)) is None, seed
+        assert violation(instance, Placement.in_one_pool(found)) is None, seed
         assert peak(instance, found) <= peak(instance, start)
         better += peak(instance, found) < peak(instance, start)
     assert better > 5
@@ -121,7 +117,7 @@ def test_fixed_blocks_and_reserved_ranges_stay(solve: Improve) -> None:
     blocks = [Block([(0, 4, [(0, 4)])], fixed=8), plain(0, 4, 6), plain(1, 3, 3), plain(0, 2, 2, alignment=4)]
     instance = make_instance(blocks, pools=[PoolSpec(None, ((3, 6),))])
     start = np.array([8, 40, 60, 80], dtype=np.int64)
-    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=placement(start)), Silent())
+    outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=Placement.in_one_pool(start)), Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert outcome.placement.offset.tolist() == [8, 12, 0, 20] or peak(instance, outcome.placement.offset) < 62
@@ -130,7 +126,7 @@ def test_fixed_blocks_and_reserved_ranges_stay(solve: Improve) -> None:
 
 def test_no_peak_is_lowered_below_a_fixed_block(solve: Improve) -> None:
     instance = make_instance([Block([(0, 4, [(0, 4)])], fixed=50), plain(0, 4, 6)])
-    start = placement(np.array([50, 0], dtype=np.int64))
+    start = Placement.in_one_pool([50, 0])
     outcome = solve.solve(instance, Task(start=start), Silent())
     assert (outcome.value, outcome.work) == ((54,), 0)
 
@@ -139,7 +135,7 @@ def test_exclusions_share_addresses_and_conflicts_do_not(solve: Improve) -> None
     # The first two blocks may share addresses; the last lives later, but must not share with the first.
     blocks = [plain(0, 2, 10), plain(0, 2, 10), plain(2, 4, 10)]
     instance = make_instance(blocks, exclusions=[(0, 1)], conflicts=[(0, 2)])
-    start = placement(np.array([0, 10, 20], dtype=np.int64))
+    start = Placement.in_one_pool([0, 10, 20])
     outcome = solve.solve(instance, Task(limits=Limits(work=5_000), start=start, bound=(20,)), Silent())
     assert outcome.placement is not None
     assert outcome.value == (20,)
@@ -152,16 +148,16 @@ def test_without_a_start_there_is_no_placement(solve: Improve) -> None:
 
 
 def test_any_start_meets_the_goal_fit(solve: Improve) -> None:
-    start = placement(np.array([7], dtype=np.int64))
+    start = Placement.in_one_pool([7])
     outcome = solve.solve(make_instance([plain(0, 2, 3)]), Task(start=start, goal=Goal.FIT), Silent())
     assert (outcome.placement, outcome.stop) == (start, StopReason.GOAL_MET)
 
 
 def test_no_block_and_blocks_without_size_are_accepted(solve: Improve) -> None:
-    nothing = Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    nothing = Placement.in_one_pool([])
     assert solve.solve(make_instance([]), Task(start=nothing), Silent()).value == (0,)
     instance = make_instance([plain(0, 2, 0), plain(0, 2, 5)])
-    outcome = solve.solve(instance, Task(start=placement(np.array([40, 0], dtype=np.int64)), bound=(5,)), Silent())
+    outcome = solve.solve(instance, Task(start=Placement.in_one_pool([40, 0]), bound=(5,)), Silent())
     assert outcome.value == (5,)
 
 

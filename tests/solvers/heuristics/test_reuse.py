@@ -77,7 +77,7 @@ def test_the_addresses_in_the_tables_are_enough(seed: int) -> None:
     assert int((instance.highest - instance.lowest).max()) > MOST_STARTS
     rows = [np.flatnonzero(row == 0) for row in known.own]
     values = [
-        evaluate(instance, Placement(np.zeros(3, dtype=np.int64), known.base[range(3), [a, b, c]]))
+        evaluate(instance, Placement.in_one_pool(known.base[range(3), [a, b, c]]))
         for a in rows[0]
         for b in rows[1]
         for c in rows[2]

@@ -39,7 +39,7 @@ def test_what_is_placed_is_valid_and_the_rest_is_named(origin: Origin, hurries: 
         placed = without(out)
         assert 0 < len(out) == len(set(out.tolist())) < COUNT
         piece = restrict(instance, placed, [0]).instance
-        assert violation(piece, Placement(np.zeros(len(placed), dtype=np.int64), found[placed])) is None
+        assert violation(piece, Placement.in_one_pool(found[placed])) is None
 
 
 def test_both_kernels_leave_out_the_same_blocks() -> None:

@@ -80,7 +80,7 @@ def test_blocks_left_when_time_is_over_are_stacked_on_top(kernel: Kernels) -> No
     assert usual is not None
     assert hasty is not None
     assert np.array_equal(calm, usual)
-    assert violation(instance, Placement(np.zeros(1000, dtype=np.int64), hasty)) is None
+    assert violation(instance, Placement.in_one_pool(hasty)) is None
     assert (np.diff(hasty[-500:]) == instance.block_high[-500:-1]).all()
     assert hasty.max() > calm.max()
 
@@ -108,7 +108,7 @@ def test_stacked_blocks_lie_above_all_reserved_ranges(kernel: Kernels) -> None:
     instance = make_instance([plain(0, 9, 7) for _ in range(600)], pools=[pool])
     hasty = kernel.greedy_place(instance.sections, columns(instance), np.arange(600), Fit.LOWEST, lambda: True)
     assert hasty is not None
-    assert violation(instance, Placement(np.zeros(600, dtype=np.int64), hasty)) is None
+    assert violation(instance, Placement.in_one_pool(hasty)) is None
     assert (hasty[:200] < 9000).all()
     assert hasty[-200:].tolist() == [9001 + 7 * i for i in range(600 - 255 - 200, 600 - 255)]
 

@@ -265,7 +265,7 @@ from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance
 
 instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4), (0, 1, 2)])
-start = Placement(np.zeros(4, dtype=np.int64), np.array([0, 20, 40, 60]))
+start = Placement.in_one_pool([0, 20, 40, 60])
 for name in ("greedy", "search", "improve", "beam", "gluing"):
     outcome = get(name).solve(instance, Task(Limits(work=500), start=start, bound=(1,)), Silent())
     assert outcome.value == (9,), (name, outcome)

@@ -35,7 +35,7 @@ class Stacker:
         self.calls.append((instance, task))
         high = instance.block_high
         offset = np.cumsum(high) - high if self.placement is None else np.array(self.placement)
-        return Outcome(StopReason.WORK_LIMIT, Placement(np.zeros(len(high), dtype=np.int64), offset))
+        return Outcome(StopReason.WORK_LIMIT, Placement.in_one_pool(offset))
 
 
 @pytest.fixture

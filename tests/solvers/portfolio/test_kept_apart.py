@@ -48,7 +48,7 @@ def test_too_many_ways_are_left_to_other_engines() -> None:
     blocks = [(time, time + 1, 1) for time in range(40)]
     penalties = [(a, b, 1) for a, b in itertools.combinations(range(40), 2)]
     instance = make_instance(blocks, terms=TERMS, penalties=penalties)
-    apart = Placement(np.zeros(40, dtype=np.int64), np.arange(40))
+    apart = Placement.in_one_pool(np.arange(40))
     two = Placement(apart.pool, np.maximum(apart.offset - 1, 0))
     all_ways = ways_to_share(instance, apart)
     assert all_ways is not None

@@ -33,7 +33,7 @@ def turn_of(*team: tuple[str, int]) -> tuple[Board, Turn]:
 def found(*offset: int) -> Outcome:
     peak = max(offset) + 3
     at = np.array(offset, dtype=np.int64)
-    return Outcome(StopReason.WORK_LIMIT, Placement(np.zeros_like(at), at), (peak,), (6,), work=1)
+    return Outcome(StopReason.WORK_LIMIT, Placement.in_one_pool(at), (peak,), (6,), work=1)
 
 
 NOTHING = Outcome(StopReason.WORK_LIMIT, work=1)

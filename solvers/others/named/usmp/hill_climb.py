@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ....model.instance import Instance, Placement, Term
 from ....model.solver import Feature
 from ..heuristic import Heuristic, NothingFits, Run
@@ -31,7 +29,7 @@ class UsmpHillClimb(Heuristic):
 
     def place(self, instance: Instance, blocks: Rigid, run: Run) -> Placement:
         if not len(blocks):
-            return Placement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+            return Placement.in_one_pool([])
         near = conflict_lists(instance, self.name)
         climb = _Climb(blocks, near, order_by_size(instance, blocks, near))
         pressure = _pressure(instance, run)

@@ -62,7 +62,7 @@ def stacked(instance: Instance) -> Placement:
     """A placement of all blocks above each other, at bases that suit the alignments of `easy`."""
     step = int(instance.block_high.max())
     step += -step % 6
-    return Placement(np.zeros(instance.blocks, dtype=np.int64), step * np.arange(instance.blocks, dtype=np.int64))
+    return Placement.in_one_pool(step * np.arange(instance.blocks, dtype=np.int64))
 
 
 def same(one: Outcome, other: Outcome) -> bool:

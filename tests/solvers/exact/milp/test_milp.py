@@ -55,7 +55,7 @@ def optimal(outcome: Outcome, instance: Instance, *value: int) -> bool:
 def stacked(instance: Instance) -> Placement:
     """A placement of all blocks on top of each other, without alignment."""
     high = instance.block_high
-    return Placement(np.zeros(instance.blocks, dtype=np.int64), np.cumsum(high) - high)
+    return Placement.in_one_pool(np.cumsum(high) - high)
 
 
 def knotty(count: int, seed: int, pools: int = 1, term: Term = Term.SUM_OF_PEAKS) -> Instance:
@@ -275,7 +275,7 @@ from solvers.model.instance import Placement
 from tests.small.instances import make_instance
 instance = make_instance([(0, 3, 2), (1, 4, 3), (2, 5, 4)])
 def at(*offsets):
-    return Placement(np.zeros(3, dtype=np.int64), np.array(offsets, dtype=np.int64))
+    return Placement.in_one_pool(offsets)
 near = at(0, 2, 5)
 model = build(instance, choices_of(instance, "cbc"), numbered(3, 1), Question(None, floors=(9,), near=near))
 problem = model.program.problem

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from solvers.exact.milp import stages, tries
@@ -60,7 +59,7 @@ def run(solver: Solver, start: Placement, instance: Instance | None = None, work
 
 
 def at(*offsets: int) -> Placement:
-    return Placement(np.zeros(len(offsets), dtype=np.int64), np.array(offsets, dtype=np.int64))
+    return Placement.in_one_pool(offsets)
 
 
 EMPTY = Answer(StopReason.PROVED)

@@ -198,11 +198,11 @@ def test_an_error_of_the_control_is_raised_unchanged() -> None:
 
 def test_a_start_is_kept_unless_something_better_is_found() -> None:
     instance = make_instance([(0, 2, 4), (1, 3, 5), (2, 4, 4)])
-    best = Placement(np.zeros(3, dtype=np.int64), np.array([5, 0, 5], dtype=np.int64))
+    best = Placement.in_one_pool([5, 0, 5])
     outcome = Search().solve(instance, Task(start=best), Silent())
     assert outcome.stop is StopReason.PROVED
     assert outcome.value == outcome.bound == (9,)
-    poor = Placement(np.zeros(3, dtype=np.int64), np.array([50, 0, 60], dtype=np.int64))
+    poor = Placement.in_one_pool([50, 0, 60])
     assert Search().solve(instance, Task(start=poor), Silent()).value == (9,)
     kept = Search().solve(instance, Task(start=poor, goal=Goal.FIT), Silent())
     assert kept.stop is StopReason.GOAL_MET

@@ -105,7 +105,7 @@ def test_nothing_is_done_without_a_start_or_a_choice() -> None:
     choice = make_instance([(0, 1, 4)], pools=[PoolSpec(8), PoolSpec(None, rank=1)])
     assert Assign().solve(choice, Task(), Silent()).placement is None
     single = make_instance([(0, 1, 4)])
-    start = Placement(np.zeros(1, dtype=np.int64), np.array([3]))
+    start = Placement.in_one_pool([3])
     outcome = Assign().solve(single, Task(start=start), Silent())
     assert (outcome.placement, outcome.value, outcome.solver) == (start, (7,), None)
 
@@ -161,7 +161,7 @@ def test_what_is_packed_without_an_end_stays_below_the_last_address() -> None:
 def test_a_layout_puts_everything_back() -> None:
     blocks = [plain(0, 2, 6, pool_class=0), plain(1, 3, 3, pool_class=0), plain(0, 3, 4)]
     instance = make_instance(blocks, pools=[PoolSpec(20), PoolSpec(20, rank=1)])
-    layout = Layout(instance, Placement(np.zeros(3, dtype=np.int64), np.array([0, 6, 9])))
+    layout = Layout(instance, Placement.in_one_pool([0, 6, 9]))
     old = layout.lift([0])
     assert layout.room(0, 0, Fit.LOWEST) == [(0, 0, 0), (1, 0, 6)]
     assert layout.room(0, 1, Fit.LOWEST) == [(0, 1, 0), (1, 1, 6)]
@@ -186,7 +186,7 @@ def test_a_change_of_very_many_blocks_is_given_up_when_time_is_over() -> None:
     pools = (Pool("a", 3000, reserved=((0, 1),)), Pool("b", 3000))
     together = Constraints(same_pool=(tuple(range(count)),))
     instance = lower(Problem(buffers, pools, constraints=together)).instance
-    start = Placement(np.zeros(count, dtype=np.int64), 1 + np.cumsum([0, *(1 + i % 3 for i in range(count - 1))]))
+    start = Placement.in_one_pool(1 + np.cumsum([0, *(1 + i % 3 for i in range(count - 1))]))
     assert violation(instance, start) is None
     with patch.object(Layout, "base", autospec=True, side_effect=Layout.base) as looked:
         outcome = Assign().solve(instance, Task(start=start, goal=Goal.MINIMISE), _OverSoon())

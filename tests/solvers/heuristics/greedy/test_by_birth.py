@@ -75,7 +75,7 @@ def test_every_rule_is_kept(seed: int) -> None:
     instance = made_up(seed)
     offset = by_birth(instance)
     assert offset is not None
-    assert violation(instance, Placement(np.zeros(len(offset), dtype=np.int64), offset)) is None
+    assert violation(instance, Placement.in_one_pool(offset)) is None
 
 
 def test_a_block_without_room_is_refused() -> None:
@@ -86,7 +86,7 @@ def test_gaps_between_very_many_blocks_are_filled() -> None:
     instance = many(6_000, 2_000, 3)
     offset = by_birth(instance)
     assert offset is not None
-    placement = Placement(np.zeros(len(offset), dtype=np.int64), offset)
+    placement = Placement.in_one_pool(offset)
     assert peak(instance, placement) < 1.3 * bound(instance)
 
 

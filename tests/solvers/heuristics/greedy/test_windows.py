@@ -76,7 +76,7 @@ def test_a_lowered_placement_is_valid_and_no_higher_and_the_same_with_either_ker
         if start is None:
             continue
         offset, work = lowered(instance, start)
-        assert violation(instance, Placement(np.zeros_like(offset), offset)) is None
+        assert violation(instance, Placement.in_one_pool(offset)) is None
         assert peak(instance, offset) <= peak(instance, start)
         gained += peak(instance, offset) < peak(instance, start)
         again, done = lowered(instance, start, kernels=REFERENCE)
@@ -90,7 +90,7 @@ def test_each_crowd_keeps_its_own_best_pass() -> None:
     assert all_passes is not None
     least = bound(instance)
     offset, _ = lowered(instance, all_passes, enough=least)
-    assert violation(instance, Placement(np.zeros_like(offset), offset)) is None
+    assert violation(instance, Placement.in_one_pool(offset)) is None
     assert least <= peak(instance, offset) < peak(instance, all_passes)
 
 

@@ -14,11 +14,11 @@ from solvers.geometry.rules import violation
 from solvers.heuristics.mosaic.solver import Mosaic
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance
+from solvers.model.instance import Instance, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
-from tests.solvers.heuristics.test_improve import peak, placement
+from tests.solvers.heuristics.test_improve import peak
 from tests.solvers.kernels.kernel_sets import native
 
 
@@ -34,7 +34,7 @@ def solved(instance: Instance, work: int, seed: int = 0) -> Outcome:
     order = native().greedy_order(instance.sections, columns(instance), "size")
     start = native().greedy_place(instance.sections, columns(instance), order, "lowest")
     assert start is not None
-    task = Task(limits=Limits(work=work), start=placement(start), bound=(bound,), seed=seed)
+    task = Task(limits=Limits(work=work), start=Placement.in_one_pool(start), bound=(bound,), seed=seed)
     outcome = Mosaic().solve(instance, task, Silent())
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None

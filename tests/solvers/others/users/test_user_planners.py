@@ -67,7 +67,7 @@ class Whole:
 
     def solve(self, instance, task, control):
         ends = np.cumsum(instance.block_high)
-        placement = Placement(np.zeros(instance.blocks, dtype=np.int64), ends - instance.block_high)
+        placement = Placement.in_one_pool(ends - instance.block_high)
         return Outcome(StopReason.WORK_LIMIT, placement)
 
 

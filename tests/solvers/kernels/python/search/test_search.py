@@ -58,7 +58,7 @@ def check_answer(kernel: Kernels, instance: Instance, best: int | None, seed: in
 
 def assert_valid(instance: Instance, answer: Answer, peak: int) -> None:
     assert answer.offsets is not None
-    placement = Placement(np.zeros(instance.blocks, dtype=np.int64), np.array(answer.offsets, dtype=np.int64))
+    placement = Placement.in_one_pool(answer.offsets)
     assert violation(instance, placement) is None
     assert evaluate(instance, placement) == (peak,)
 
