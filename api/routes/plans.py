@@ -175,7 +175,7 @@ class Exchange:
             attempt = attempt or self.service.dispatcher.at_once(NewJob(order.owner, order.about), order.body)
             if attempt is not None:
                 return Answer(order.about, await self.await_attempt(attempt), hit=False)
-        added = await enqueue(self.service, order, once=self.once, answer=kept, urgent=not self.prefers.is_async)
+        added = await enqueue(self.service, order, once=self.once, outcome=kept, urgent=not self.prefers.is_async)
         if self.prefers.is_async:
             response = job_response(added.job, 202)
             response.headers["Preference-Applied"] = "respond-async"

@@ -18,11 +18,11 @@ from planner.model.errors import Code, Finding
 from ..errors import HttpCode, Refusal
 from ..jobs.attempt import Attempt, Posted, about_in, as_stored
 from ..jobs.processes.messages import as_failure
-from ..jobs.requests.endpoints import PLANS, Endpoint, RequestOptions
+from ..jobs.requests.endpoints import PLANS, Endpoint
 from ..service import Service
 from ..settings import Settings
 from ..store import BatchEnded, KeyReused, QueueFull, StoreUnavailable
-from ..store.records import About, Added, Job, JobState, NewJob, Once, QueueLimits, StoredPlan, Where
+from ..store.records import About, Added, End, Job, JobState, NewJob, Once, QueueLimits, StoredPlan, Where
 from .http.body import PROBLEM_TYPES, format_of, read_body, require_type
 from .http.parameters import QUERIES, ProblemQuery
 from .http.sending import until_gone
@@ -70,25 +70,18 @@ async def receive(request: Request, service: Service, query: ProblemQuery, endpo
     format_ = format_of(kind, query.format, service.settings)
     options = QUERIES[endpoint.name].options(query)
     body = await read_body(request, service.settings)
-    got = await fingerprint_of(service, request.state.owner, body, format_, kind, options, endpoint)
+    seconds = service.settings.max_explain_seconds
+    given = options.model_dump(exclude_unset=True)
+    got = await fingerprinted(Posted(request.state.owner, body, format_, kind, given, seconds, endpoint.name))
     return replace(got, name=query.name)
 
 
-async def fingerprint_of(
-    service: Service,
-    owner: str,
-    body: bytes | bytearray,
-    format_: str | None,
-    media_type: str,
-    options: RequestOptions,
-    endpoint: Endpoint = PLANS,
-) -> Received:
-    """Return what tells whether the same was received before."""
-    given = options.model_dump(exclude_unset=True)
-    rest = json.dumps([endpoint.name, format_, media_type, given], sort_keys=True).encode("ascii")
+async def fingerprinted(posted: Posted) -> Received:
+    """Return what was posted, with what tells whether the same was received before."""
+    rest = json.dumps([posted.endpoint, posted.format, posted.media_type, posted.query], sort_keys=True)
+    body = posted.body
     hashed = hashlib.sha256(body) if len(body) <= SMALL else await asyncio.to_thread(hashlib.sha256, body)
-    hashed.update(rest)
-    posted = Posted(owner, body, format_, media_type, given, service.settings.max_explain_seconds, endpoint.name)
+    hashed.update(rest.encode("ascii"))
     return Received(posted, hashed.hexdigest())
 
 
@@ -153,20 +146,17 @@ async def enqueue(
     order: Order,
     *,
     once: Once | None = None,
-    answer: StoredPlan | None = None,
-    failure: Refusal | None = None,
+    outcome: StoredPlan | Refusal | None = None,
     urgent: bool = False,
     batch: str | None = None,
     line: int | None = None,
 ) -> Added:
-    """Queue a job for it; one with an answer has already succeeded, one with a failure has failed. Raises Refusal, for example if there are too many already."""
+    """Queue a job for it; with a plan it has already succeeded, with a refusal it has failed. Raises Refusal, for example if there are too many already."""
     is_for_cluster = batch is not None and service.settings.cluster is not None
     new = NewJob(order.owner, order.about, urgent, batch, line, Where.CLUSTER if is_for_cluster else Where.HERE)
-    why = None if failure is None else as_failure(failure)
+    limits, end = limits_of(service.settings), None if outcome is None else _end_with(outcome)
     try:
-        added = await asyncio.to_thread(
-            service.store.add, new, order.body, limits_of(service.settings), once, answer, why
-        )
+        added = await asyncio.to_thread(service.store.add, new, order.body, limits, once, end)
     except QueueFull as full:
         headers = {"Retry-After": str(BUSY_SECONDS)}
         raise Refusal(429, HttpCode.QUEUE_FULL, f"{full}; try again later", headers=headers) from None
@@ -178,6 +168,12 @@ async def enqueue(
     if added.is_new and not added.job.state.is_final:
         service.dispatcher.wake()
     return added
+
+
+def _end_with(outcome: StoredPlan | Refusal) -> End:
+    if isinstance(outcome, Refusal):
+        return End(JobState.FAILED, failure=as_failure(outcome))
+    return End(JobState.SUCCEEDED, outcome.summary, outcome)
 
 
 def batch_ended() -> Refusal:

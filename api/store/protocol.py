@@ -72,10 +72,9 @@ class Store(Protocol):
         problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None = None,
-        answer: StoredPlan | None = None,
-        failure: Mapping[str, Any] | None = None,
+        end: End | None = None,
     ) -> Added:
-        """Queue a job; one with an answer has already succeeded, one with a failure has failed. Raises QueueFull, KeyReused and BatchEnded."""
+        """Queue a job, or record one that has already ended. Raises QueueFull, KeyReused and BatchEnded."""
 
     def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:
         """Record a job that has already begun."""

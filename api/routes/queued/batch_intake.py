@@ -16,7 +16,7 @@ from planner.formats.tables.format import JSON
 from planner.model.errors import Code
 
 from ...errors import HttpCode, Refusal, too_large
-from ...jobs.attempt import MOST_DEATHS
+from ...jobs.attempt import MOST_DEATHS, Posted
 from ...jobs.processes.pool import WorkerDied
 from ...jobs.requests.endpoints import RequestOptions
 from ...jobs.requests.options import as_document, options_of
@@ -28,7 +28,7 @@ from ...store.records import About, Once
 from ..http.body import Bodies, Body, too_slow, went_away
 from ..http.parameters import once_of
 from ..http.sending import refusal_of, until_gone
-from ..steps import Order, Received, count, enqueue, fingerprint_of, kept_plan, understand
+from ..steps import Order, Received, count, enqueue, fingerprinted, kept_plan, understand
 from .patience import Patience
 
 LINES_AT_A_TIME = 2
@@ -62,8 +62,10 @@ class BatchIntake:
         key: str | None,
     ) -> None:
         self._request, self._service, self._batch = request, service, batch
-        self._format, self._options, self._key = format_, options, key
-        self._owner: str = request.state.owner
+        self._options, self._key = options, key
+        given, seconds = options.model_dump(exclude_unset=True), service.settings.max_explain_seconds
+        self._posted = Posted(request.state.owner, b"", format_, JSON, given, seconds)
+        """What all lines have in common."""
         self._has_left: Callable[[], bool] = getattr(request.state, "has_left", lambda: False)
         self._lines = lines_of(request, service.settings)
         self._taken = self._refused = 0
@@ -143,14 +145,14 @@ class BatchIntake:
 
     async def _enter(self, number: int, line: Body) -> None:
         """Make a line into a job, already failed if the line is unusable. Raises why it cannot be stored."""
-        got = await fingerprint_of(self._service, self._owner, line, self._format, JSON, self._options)
+        got = await fingerprinted(replace(self._posted, body=line))
         failure: Refusal | None = None
         try:
             order = await self._understood(got)
         except Exception as error:  # noqa: BLE001 - it is of this line alone, whatever it is
             failure = _seen(error)
             about = replace(UNREAD, options=as_document(options_of(self._options), {}))
-            order = Order(self._owner, b"", about, got.fingerprint)
+            order = Order(self._posted.owner, b"", about, got.fingerprint)
             self._refused += 1
             if self._refused >= MOST_REFUSED:
                 text = f"the batch was given up after {MOST_REFUSED} lines that were refused"
@@ -172,9 +174,8 @@ class BatchIntake:
         while True:
             try:
                 kept = await kept_plan(self._service, order) if failure is None else None
-                await enqueue(
-                    self._service, order, once=once, answer=kept, failure=failure, batch=self._batch, line=number
-                )
+                outcome = failure or kept
+                await enqueue(self._service, order, once=once, outcome=outcome, batch=self._batch, line=number)
             except Refusal as refusal:
                 if not self._is_known or refusal.code is not HttpCode.QUEUE_FULL:
                     raise

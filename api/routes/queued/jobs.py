@@ -72,7 +72,7 @@ async def add(
     got = await receive(request, service, query)
     order = await while_there(request, understand(service, got))
     once = once_of(idempotency_key, request.url.path, order.fingerprint)
-    added = await enqueue(service, order, once=once, answer=await look_up(service, order))
+    added = await enqueue(service, order, once=once, outcome=await look_up(service, order))
     return job_response(added.job, 202)
 
 

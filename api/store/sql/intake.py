@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, func, insert, select
 
 from ..protocol import CHANGED, BatchEnded, Collision, KeyReused, QueueFull, StoreDamaged, StoreUnavailable, checksum
-from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits, StoredPlan
+from ..records import UNFINISHED, Added, End, EventKind, Job, JobState, Look, NewJob, Once, QueueLimits
 from .columns import Damaged
 from .databases.database import Database, Delivery
 from .rows import job_of, plan_row, values_of
@@ -118,13 +118,12 @@ class Intake(Part):
         problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None = None,
-        answer: StoredPlan | None = None,
-        failure: Mapping[str, Any] | None = None,
+        end: End | None = None,
     ) -> Added:
         try:
-            return self._add(new, problem, limits, once, answer, failure)
+            return self._add(new, problem, limits, once, end)
         except Collision:  # the same key at the same moment, and the other one was first
-            return self._add(new, problem, limits, once, answer, failure)
+            return self._add(new, problem, limits, once, end)
 
     def _add(
         self,
@@ -132,13 +131,11 @@ class Intake(Part):
         problem: bytes | bytearray,
         limits: QueueLimits,
         once: Once | None,
-        answer: StoredPlan | None,
-        failure: Mapping[str, Any] | None,
+        end: End | None,
     ) -> Added:
-        is_open = answer is None and failure is None
         full: QueueFull | None = None
         with ExitStack() as stack:
-            if is_open:
+            if end is None:
                 try:
                     stack.enter_context(self._room.place(new.owner, limits, self._places))
                 except QueueFull as error:
@@ -151,19 +148,19 @@ class Intake(Part):
                 return Added(known, is_new=False)
             if full is not None:
                 raise full
-            if is_open:
+            if end is None:
                 self._require_bytes(connection, len(problem), limits)
-            job = self._insert(connection, new, problem, {"state": JobState.QUEUED.value}, limits if is_open else None)
+            job = self._insert(
+                connection, new, problem, {"state": JobState.QUEUED.value}, limits if end is None else None
+            )
             if once is not None:
                 self._note_once(connection, new.owner, once, job.id)
-            if is_open:
+            if end is None:
                 self.database.fill_place(connection, new.owner)
                 return Added(job, is_new=True)
-            end = End(JobState.FAILED, failure=failure)
-            if answer is not None:
-                connection.execute(insert(job_plans), plan_row(job.id, answer))
-                end = End(JobState.SUCCEEDED, answer.summary)
-            self._end(connection, self._row(connection, job.id, BRIEF), end, has_plan=answer is not None)
+            if end.plan is not None:
+                connection.execute(insert(job_plans), plan_row(job.id, end.plan))
+            self._end(connection, self._row(connection, job.id, BRIEF), end, has_plan=end.plan is not None)
             return Added(job_of(self._row(connection, job.id)), is_new=True)
 
     def add_running(self, new: NewJob, problem: bytes | bytearray) -> Job:

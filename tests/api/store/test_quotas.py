@@ -29,6 +29,11 @@ from api.store.sql.intake import COUNTED_SECONDS
 from tests.api.store.conftest import ABOUT, NO_LIMITS, OPTIMAL, WORST, add, events_of, feasible
 
 
+def succeeded(best: int) -> End:
+    plan = feasible(best)
+    return End(JobState.SUCCEEDED, plan.summary, plan)
+
+
 def test_too_many_jobs_are_refused(store: Store) -> None:
     add(store)
     with pytest.raises(QueueFull, match="waiting"):
@@ -36,7 +41,7 @@ def test_too_many_jobs_are_refused(store: Store) -> None:
     with pytest.raises(QueueFull, match="your jobs"):
         store.add(NewJob("me", ABOUT), b"", QueueLimits(10, 1, WORST))
     store.add(NewJob("you", ABOUT), b"", QueueLimits(10, 1, WORST))
-    answered = store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 1, WORST), answer=feasible(9)).job
+    answered = store.add(NewJob("me", ABOUT), b"", QueueLimits(1, 1, WORST), end=succeeded(9)).job
     assert (answered.state, answered.status, answered.has_plan) == (JobState.SUCCEEDED, "feasible", True)
 
 
@@ -150,7 +155,7 @@ def test_others_write_while_many_are_forgotten(
     monkeypatch.setattr(keeping, "AT_A_TIME", 2)
     with contextlib.closing(open_store(f"sqlite:///{tmp_path / 'store.sqlite'}")) as store:
         for number in range(7):
-            job = store.add(NewJob("me", ABOUT), b"problem", NO_LIMITS, answer=feasible(1)).job
+            job = store.add(NewJob("me", ABOUT), b"problem", NO_LIMITS, end=succeeded(1)).job
             store.keep([Kept("me", f"{number}", feasible(1))])
         left: list[int] = []
 
@@ -180,9 +185,9 @@ def test_beyond_the_quota_plans_are_forgotten_before_finished_jobs(store: Store)
 
 def test_what_is_noted_of_jobs_counts_for_the_quota(store: Store) -> None:
     """Refused lines of batches have no problem and no plan, but what was wrong with each."""
-    failure = {"code": "invalid_value", "detail": "x" * 5_000}
+    end = End(JobState.FAILED, failure={"code": "invalid_value", "detail": "x" * 5_000})
     for line in range(10):
-        store.add(NewJob("me", ABOUT, batch="b", line=line), b"", NO_LIMITS, failure=failure)
+        store.add(NewJob("me", ABOUT, batch="b", line=line), b"", NO_LIMITS, end=end)
     assert store.prune(0, 200_000) == 0
     assert store.prune(0, 60_000) in range(4, 7)
 
