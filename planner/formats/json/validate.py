@@ -6,6 +6,7 @@ unless a file of this length may contain so much.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -56,11 +57,12 @@ def _validate_in_pieces(wire: Wire, data: bytes, scanned: Scanned) -> Any:
     if not wire.is_open:
         _report_unknown(wire, rest, report)
     document = None if report else _rest_of(wire, rest, scanned, report)
+    filled = _Lists(wire, data, marks, report)
     for path, span in lists:
         place: Place = tuple(map(str, path))
         part: Part = parts[place]  # type: ignore[index]  # all are names
         kept = [] if report else _list_to_fill(document, place, part)
-        _add_items(wire, part, data, span, place, report, kept, marks)
+        filled.add(part, span, place, kept)
     report.raise_if_any()
     scanned.marks = None  # they take as much as the document, and what is made of it takes more
     return document
@@ -95,31 +97,42 @@ def _report_unknown(wire: Wire, data: bytes, report: Report) -> None:
         take_apart(wire, document, report)
 
 
-def _add_items(
-    wire: Wire, part: Part, data: bytes, span: Span, path: Place, report: Report, found: Any, marks: Marks | None = None
-) -> None:
-    """Add all items of a list but those already read; if there are faults, they are reported and nothing is added."""
-    several = _several(part.item, fail_fast=True)
-    for piece in pieces(data, span, marks):
-        look("reading")
-        if not piece.first and not _is_emptied(part, piece):
-            continue
-        if piece.is_large:
-            item = _large(wire, part, data, piece, (*path, piece.first), report, marks)
-            if not report:
-                found.extend([item])
-            continue
-        text = data[piece.begin : piece.end]
-        if not report:
-            try:
-                found.extend(several.validate_json(b"[" + text + b"]"))
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """The long lists of a document, whose items are validated in pieces."""
+
+    wire: Wire
+    data: bytes
+    marks: Marks | None
+    report: Report
+
+    def add(self, part: Part, span: Span, path: Place, found: Any) -> None:
+        """Add all items of a list but those already read; if there are faults, they are reported and nothing is added."""
+        report, several = self.report, _several(part.item, fail_fast=True)
+        for piece in pieces(self.data, span, self.marks):
+            look("reading")
+            if not piece.first and not _is_emptied(part, piece):
                 continue
-            except ValidationError:
-                found.clear()
-        alike: list[Any] = []
-        for i, item in enumerate(from_json(b"[" + text + b"]"), piece.first):
-            if not wire.is_open:
-                report_wide(wire, item, (*path, i), report)
+            if piece.is_large:
+                item = self._large(part, piece, (*path, piece.first))
+                if not report:
+                    found.extend([item])
+                continue
+            text = self.data[piece.begin : piece.end]
+            if not report:
+                try:
+                    found.extend(several.validate_json(b"[" + text + b"]"))
+                    continue
+                except ValidationError:
+                    found.clear()
+            self._find_faults(part, from_json(b"[" + text + b"]"), piece.first, path)
+
+    def _find_faults(self, part: Part, items: list[Any], first: int, path: Place) -> None:
+        """Report the faults of items; of those that can no longer be listed, only their number."""
+        report, alike = self.report, []
+        for i, item in enumerate(items, first):
+            if not self.wire.is_open:
+                report_wide(self.wire, item, (*path, i), report)
             if report.is_full and not is_taken_apart(part, item):
                 alike.append(item)
             else:
@@ -127,30 +140,31 @@ def _add_items(
         if alike:
             report.count(_errors(part.item, alike))
 
+    def _large(self, part: Part, piece: Piece, place: Place) -> Any:
+        """Validate one long item, whose own lists may be long."""
+        data, report = self.data, self.report
+        whole = container(data, piece.begin, piece.end)
+        lists: list[tuple[Path, Span]] = []
+        if whole is not None:
+            inner_lists = long_lists(data, [(name,) for name in part.inner], self.marks, whole)
+            lists += sorted(inner_lists, key=lambda found: found[1])
+        rest = shortened(data, [span for _, span in lists], self.marks, whole=Span(piece.begin, piece.end))
+        require_room(rest, len(data), place, VALIDATED)
+        item = from_json(rest)
+        if not self.wire.is_open:
+            report_wide(self.wire, item, place, report)
+        validate_item(part, item, place, report)
+        for (name,), span in lists:
+            inner = part.inner[str(name)]
+            if not report and inner.kept is not None:
+                item[name] = inner.kept(item[name])
+            self.add(inner, span, (*place, str(name)), [] if report else item[name])
+        return item
+
 
 def _is_emptied(part: Part, first: Piece) -> bool:
     """True if the first item of a list is also read separately: it is long, and parts of its lists are kept differently."""
     return first.is_large and any(inner.kept is not None for inner in part.inner.values())
-
-
-def _large(wire: Wire, part: Part, data: bytes, piece: Piece, place: Place, report: Report, marks: Marks | None) -> Any:
-    """Validate one long item, whose own lists may be long."""
-    whole = container(data, piece.begin, piece.end)
-    lists: list[tuple[Path, Span]] = []
-    if whole is not None:
-        lists += sorted(long_lists(data, [(name,) for name in part.inner], marks, whole), key=lambda found: found[1])
-    rest = shortened(data, [span for _, span in lists], marks, whole=Span(piece.begin, piece.end))
-    require_room(rest, len(data), place, VALIDATED)
-    item = from_json(rest)
-    if not wire.is_open:
-        report_wide(wire, item, place, report)
-    validate_item(part, item, place, report)
-    for (name,), span in lists:
-        inner = part.inner[str(name)]
-        if not report and inner.kept is not None:
-            item[name] = inner.kept(item[name])
-        _add_items(wire, inner, data, span, (*place, str(name)), report, [] if report else item[name], marks)
-    return item
 
 
 def _errors(item: TypeAdapter[Any], items: list[Any]) -> int:
