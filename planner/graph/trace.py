@@ -53,7 +53,9 @@ class Trace:
     looked up where it was called. What is not freed ends with its scope or function. Bytes that are shared are there until no name stands for them.
     """
 
-    def __init__(self, pools: Sequence[Pool]) -> None:
+    def __init__(self, pools: Sequence[Pool], report: Report) -> None:
+        """`report` receives what is wrong with the events."""
+        self._report = report
         self._pools = pools
         self._pool_names = {pool.name for pool in pools}
         self._tick = -1
@@ -87,31 +89,28 @@ class Trace:
         alignment: int,
         pools: tuple[str, ...] | None,
         kind: str | None,
-        report: Report,
     ) -> None:
         """Allocate a buffer."""
         self._tick += 1
         if pools is not None:
-            check_allowed_pools(report, (*place, "pools"), pools, self._pool_names)
+            check_allowed_pools(self._report, (*place, "pools"), pools, self._pool_names)
         key = self._key(id_)
-        self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, 0, report)
+        self._hold(place, id_, Buffer(key, size, alignment, (), pools, kind=kind), None, 0)
 
-    def share(
-        self, place: Place, id_: BufferId, base: BufferId, offset: int, size: int, alignment: int, report: Report
-    ) -> None:
+    def share(self, place: Place, id_: BufferId, base: BufferId, offset: int, size: int, alignment: int) -> None:
         """Give part of another buffer a further name."""
         self._tick += 1
         number = self._find(base)
         if number is None:
-            report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
+            self._report.add(Code.UNKNOWN_BUFFER, (*place, "base"), f"there is no buffer {quoted(base)} here")
             return
         whole = self._gathered.row(number).size
         if offset + size > whole:
             text = f"{quoted(id_)} ends at {offset + size}, beyond the {whole} bytes of {quoted(base)}"
-            report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
-        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), number, offset, report)
+            self._report.add(Code.OUT_OF_RANGE, (*place, "size"), text)
+        self._hold(place, id_, Buffer(self._key(id_), size, alignment, ()), number, offset)
 
-    def use(self, place: Place, ids: Sequence[BufferId], name: str | None, report: Report) -> None:
+    def use(self, place: Place, ids: Sequence[BufferId], name: str | None) -> None:
         """Record that something reads or writes them."""
         self._tick += 1
         if name is not None:
@@ -119,7 +118,7 @@ class Trace:
         for j, id_ in enumerate(ids):
             number = self._find(id_)
             if number is None:
-                report.add(Code.UNKNOWN_BUFFER, (*place, "ids", j), f"there is no buffer {quoted(id_)} here")
+                self._report.add(Code.UNKNOWN_BUFFER, (*place, "ids", j), f"there is no buffer {quoted(id_)} here")
                 continue
             held = self._shared.get(number)
             if held is None:
@@ -131,59 +130,59 @@ class Trace:
             if self._generations[storage.root] != storage.generation:
                 root = quoted(self._gathered.row(storage.root).id)
                 text = f"{quoted(id_)} stands for bytes of {root}, which has been allocated again; free {quoted(id_)} first"
-                report.add(Code.CONTRADICTION, (*place, "ids", j), text)
+                self._report.add(Code.CONTRADICTION, (*place, "ids", j), text)
             held.is_used = True
             held.name.use(self._tick, self._tick)
 
-    def free(self, place: Place, id_: BufferId, report: Report) -> None:
+    def free(self, place: Place, id_: BufferId) -> None:
         """Free the buffer."""
         self._tick += 1
         number = self._find(id_)
         if number is None:
-            report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
+            self._report.add(Code.UNKNOWN_BUFFER, (*place, "id"), f"there is no buffer {quoted(id_)} here to be freed")
         else:
             self._end(number)
 
-    def begin(self, place: Place, name: str | None, report: Report) -> None:
+    def begin(self, place: Place, name: str | None) -> None:
         """Begin a scope; what is allocated in it ends with it."""
         self._tick += 1
         if name is not None:
             self._names[self._tick] = name
-        self._refuse_too_deep(place, report)
+        self._refuse_too_deep(place)
         self._scopes.append(_Scope(place, "end", self._scopes[-1].function))
 
-    def call(self, place: Place, function: str, report: Report) -> None:
+    def call(self, place: Place, function: str) -> None:
         """Begin a function."""
         self._tick += 1
         self._names[self._tick] = function
-        self._refuse_too_deep(place, report)
+        self._refuse_too_deep(place)
         if any(scope.function == function for scope in self._scopes):
             text = f"{quoted(function)} is running; the buffers of a function that runs itself have no one address"
-            report.add(Code.CONTRADICTION, (*place, "function"), text)
+            self._report.add(Code.CONTRADICTION, (*place, "function"), text)
         self._scopes.append(_Scope(place, "return", function))
 
-    def _refuse_too_deep(self, place: Place, report: Report) -> None:
+    def _refuse_too_deep(self, place: Place) -> None:
         if len(self._scopes) > MAX_NESTING:
-            report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
+            self._report.add(Code.TOO_DEEP, place, f"calls and scopes nest deeper than {MAX_NESTING}")
 
-    def end(self, place: Place, event: str, report: Report) -> None:
+    def end(self, place: Place, event: str) -> None:
         """End the scope or the function, and what is left in it."""
         self._tick += 1
         if self._scopes[-1].closes != event:
             open_ = {"": "nothing is open", "end": "a scope is open", "return": "a function is running"}
             text = f"{quoted(event)} ends nothing here: {open_[self._scopes[-1].closes]}"
-            report.add(Code.CONTRADICTION, (*place, "event"), text)
+            self._report.add(Code.CONTRADICTION, (*place, "event"), text)
             return
         ended = self._scopes.pop()
         for number in ended.begun:
             if self._home[number] == len(self._scopes):
                 self._end(number)
 
-    def close(self, report: Report) -> None:
+    def close(self) -> None:
         """End the run: everything still there ends."""
         self._tick += 1
         for scope in self._scopes[1:]:
-            report.add(
+            self._report.add(
                 Code.CONTRADICTION,
                 scope.place,
                 f"the scope or function that begins here is never ended by {quoted(scope.closes)}",
@@ -250,24 +249,22 @@ class Trace:
                 return number
         return None
 
-    def _hold(
-        self, place: Place, id_: BufferId, buffer: Buffer, within: int | None, offset: int, report: Report
-    ) -> None:
+    def _hold(self, place: Place, id_: BufferId, buffer: Buffer, within: int | None, offset: int) -> None:
         number = self._number.get(buffer.id)
         known = None if number is None else self._gathered.row(number)
         base = None if within is None else (self._gathered.row(within).id, offset)
         if number is not None and self._home[number] != GONE:
-            report.add(
+            self._report.add(
                 Code.DUPLICATE_ID, (*place, "id"), f"there is a buffer {quoted(id_)} here already; free it first"
             )
             return
         if known is not None and (known != buffer or self._bases.get(buffer.id) != base):
             text = f"{quoted(id_)} was there before, and has one address: it cannot be another size, alignment or place now"
-            report.add(Code.CONTRADICTION, (*place, "id"), text)
+            self._report.add(Code.CONTRADICTION, (*place, "id"), text)
             return
         if isinstance(buffer.id, str) and len(buffer.id) > MAX_TEXT:
             text = f"in a plan this name has {len(buffer.id)} characters, and {MAX_TEXT} are the most"
-            report.add(Code.TOO_LARGE, (*place, "id"), text)
+            self._report.add(Code.TOO_LARGE, (*place, "id"), text)
         if number is None:
             number = self._number[buffer.id] = len(self._gathered)
             self._gathered.add(buffer)

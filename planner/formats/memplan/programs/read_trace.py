@@ -106,13 +106,13 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     head = _valid(number, first, _Head)
     report = Report()
     pools = read_pools(head["pools"], report) if "pools" in head else (Pool("default"),)
-    trace = Trace(pools)
+    trace = Trace(pools, report)
     for number, line in lines:
-        _apply(trace, number, _valid(number, line, None), report)
+        _apply(trace, number, _valid(number, line, None))
         if report.is_full:
             break
     report.raise_if_any()
-    trace.close(report)
+    trace.close()
     report.raise_if_any()
     return sound_as_read(trace.problem(head.get("name"))), ()
 
@@ -155,7 +155,7 @@ def _valid(number: int, line: bytes, kind: Any) -> Any:
         raise  # not reached: an error that pydantic reports is listed above
 
 
-def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:
+def _apply(trace: Trace, number: int, event: Any) -> None:
     place: Place = ("lines", number)
     match event["event"]:
         case "alloc":
@@ -167,7 +167,6 @@ def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:
                 event.get("alignment", 1),
                 None if pools is None else tuple(pools),
                 event.get("kind"),
-                report,
             )
         case "share":
             trace.share(
@@ -177,15 +176,14 @@ def _apply(trace: Trace, number: int, event: Any, report: Report) -> None:
                 event.get("offset", 0),
                 event["size"],
                 event.get("alignment", 1),
-                report,
             )
         case "use":
-            trace.use(place, event["ids"], event.get("name"), report)
+            trace.use(place, event["ids"], event.get("name"))
         case "free":
-            trace.free(place, event["id"], report)
+            trace.free(place, event["id"])
         case "begin":
-            trace.begin(place, event.get("name"), report)
+            trace.begin(place, event.get("name"))
         case "call":
-            trace.call(place, event["function"], report)
+            trace.call(place, event["function"])
         case kind:
-            trace.end(place, kind, report)
+            trace.end(place, kind)
