@@ -23,7 +23,7 @@ from ...model.versions import cores, machine
 from ...verifying.findings import AnswerFinding
 from ..options.options import Options
 from .time_to_finish import seconds_to_check, seconds_to_finish
-from .watching import Cancelled, Clock, OnLog, OnProgress, Watch
+from .watching import Caller, Clock, Watch
 
 WORK_PER_SECOND = 750_000
 """The default work limit per second of the time limit: about half of a machine's speed, so that ordinary runs end by work, not by the clock."""
@@ -90,19 +90,13 @@ class AnswerPipeline(ABC, Generic[Answer, Known]):
     def without_entries(self, made: Answer) -> Answer:
         """Return the answer without its entries and their totals."""
 
-    def run(
-        self,
-        start: Answer | None,
-        on_progress: OnProgress | None,
-        cancelled: Cancelled | None,
-        on_log: OnLog | None,
-    ) -> Answer:
+    def run(self, start: Answer | None, caller: Caller) -> Answer:
         """Run all steps after lowering. Raises CannotSolve."""
         sure = None if start is None else self._known(start)
         known = None if sure is None else sure[0]
         counted, joint = self.seconds_after_solving, is_joint(self.instance)
         limits = limits_of(self.options, self.clock, counted, chooses_pools=joint)
-        watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, on_progress, cancelled, on_log)
+        watch = Watch(self.clock, limits.deadline, self.instance, self._so_far, caller)
         try:
             made = self._found(known, limits, watch)
             if start is not None:

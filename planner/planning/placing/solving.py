@@ -33,7 +33,7 @@ from .lifting import lift
 from .lowering import Lowered, has_many_pools, lower, lower_start, place_blocks
 from .pipeline import AnswerPipeline, limits_of
 from .time_to_finish import seconds_to_place
-from .watching import MOST_IN_A_HURRY, Cancelled, Clock, OnLog, OnProgress, Watch
+from .watching import MOST_IN_A_HURRY, Caller, Cancelled, Clock, OnLog, OnProgress, Watch
 
 if TYPE_CHECKING:
     from .many_pools import ManyPools
@@ -65,25 +65,17 @@ def plan(
     require_valid(options)
     clock = Clock(options.time_limit, begun)
     with clock.holds():
-        return _plan(problem, options, clock, on_progress, cancelled, on_log, start)
+        return _plan(problem, options, clock, Caller(on_progress, cancelled, on_log), start)
 
 
-def _plan(
-    problem: Problem,
-    options: Options,
-    clock: Clock,
-    on_progress: OnProgress | None,
-    cancelled: Cancelled | None,
-    on_log: OnLog | None,
-    start: Plan | None,
-) -> Plan:
+def _plan(problem: Problem, options: Options, clock: Clock, caller: Caller, start: Plan | None) -> Plan:
     """Plan within the time limit."""
     problem = planned_problem(problem, options.capacity, options.prefer, options.stability, start)
     if options.stability is not None:
         start = None  # the start's places are now part of the problem, so the answer is as reproducible as any
     require_sound(problem)
     if problem.variants is not None:
-        return choosing(problem, options, clock, cancelled).best(on_progress)
+        return choosing(problem, options, clock, caller.cancelled).best(caller.on_progress)
     if options.max_cost is not None:
         raise bad_option("max_cost", "the problem has no variants, so nothing has a cost")
     problem = spell_out_constants(problem)
@@ -92,10 +84,9 @@ def _plan(
         if has_many_pools(problem):
             from .many_pools import ManyPools  # imported here: most problems do not need it
 
-            many = ManyPools(problem, lambda: clock.reason_to_stop(cancelled), clock.has_time)
+            many = ManyPools(problem, lambda: clock.reason_to_stop(caller.cancelled), clock.has_time)
         lowered = lower(problem if many is None else many.part)
-    pipeline = _PlanPipeline(problem, lowered, options, clock, cancelled, many)
-    return pipeline.run(start, on_progress, cancelled, on_log)
+    return _PlanPipeline(problem, lowered, options, clock, caller.cancelled, many).run(start, caller)
 
 
 def pareto(

@@ -35,6 +35,16 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 Cancelled: TypeAlias = Callable[[], bool]
 OnLog: TypeAlias = Callable[[str], None]
 
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """What the caller of a run hears of it, and how it ends the run early."""
+
+    on_progress: OnProgress | None = None
+    cancelled: Cancelled | None = None
+    on_log: OnLog | None = None
+
+
 MOST_IN_A_HURRY = 1000
 """This many buffers are placed in a few hundredths of a second, by solvers or by birth, whether there is time or not."""
 RESERVED_AT_LEAST = 0.02
@@ -118,17 +128,13 @@ class Watch:
         deadline: float | None,
         instance: Instance,
         write: Callable[[Placement], Plan | Sharing],
-        on_progress: OnProgress | None = None,
-        cancelled: Cancelled | None = None,
-        on_log: OnLog | None = None,
+        caller: Caller,
     ) -> None:
         self._clock = clock
         self._deadline = deadline
         self._instance = instance
         self._write = write
-        self._on_progress = on_progress
-        self._cancelled = cancelled
-        self._on_log = on_log
+        self._caller = caller
         self._best: Placement | None = None
         self._value: Value | None = None
         self._bound: Value = ()
@@ -170,11 +176,11 @@ class Watch:
             self._record()
 
     def log(self, line: str) -> None:
-        if self._on_log is not None:
-            self._on_log(line)
+        if self._caller.on_log is not None:
+            self._caller.on_log(line)
 
     def stopped(self) -> StopReason | None:
-        if self._cancelled is not None and self._cancelled():
+        if self._caller.cancelled is not None and self._caller.cancelled():
             return StopReason.CANCELLED
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return StopReason.TIME_LIMIT
@@ -185,6 +191,6 @@ class Watch:
         bound = self._bound[0] if self._bound else None
         seconds = self._clock.seconds
         self.trace.append(TracePoint(round(seconds, 6), value, bound))
-        if self._on_progress is not None:
+        if self._caller.on_progress is not None:
             answer = None if self._best is None else partial(self._write, self._best)
-            self._on_progress(Progress(seconds, value, bound, answer))
+            self._caller.on_progress(Progress(seconds, value, bound, answer))

@@ -29,9 +29,10 @@ def share(
 
     Takes and raises what planner.plan does; `start` is a known sharing. A problem with offsets or a choice of pools is refused as CannotSolve.
     """
+    from ..placing.watching import Caller
     from .solving import find
 
-    return find(problem, options, on_progress, cancelled, on_log, begun, start)
+    return find(problem, options, Caller(on_progress, cancelled, on_log), begun, start)
 
 
 def verify_sharing(problem: Problem, sharing: Sharing) -> tuple[SharingFinding, ...]:

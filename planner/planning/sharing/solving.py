@@ -22,7 +22,7 @@ from ..options.options import Options, bad_option, require_valid
 from ..options.stability import require_no_stability
 from ..placing.pipeline import AnswerPipeline
 from ..placing.time_to_finish import MICROSECONDS_SHARED, seconds_to_finish
-from ..placing.watching import Cancelled, Clock, OnLog, OnProgress, Watch
+from ..placing.watching import Caller, Clock, Watch
 from .findings import CLAIMS
 from .kinds import with_kept_buffers
 from .lifting import Lift
@@ -33,12 +33,10 @@ from .verify import Verification
 
 def find(
     problem: Problem,
-    options: Options | None = None,
-    on_progress: OnProgress | None = None,
-    cancelled: Cancelled | None = None,
-    on_log: OnLog | None = None,
-    begun: float | None = None,
-    start: Sharing | None = None,
+    options: Options | None,
+    caller: Caller,
+    begun: float | None,
+    start: Sharing | None,
 ) -> Sharing:
     """Implement planner.share."""
     options = options or Options()
@@ -53,7 +51,7 @@ def find(
         problem = with_kept_buffers(problem)
         with clock.while_lowering():
             low = lower_sharing(problem)
-        return _SharingPipeline(problem, low, options, clock).run(start, on_progress, cancelled, on_log)
+        return _SharingPipeline(problem, low, options, clock).run(start, caller)
 
 
 class _SharingPipeline(AnswerPipeline[Sharing, Arrangement]):
