@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..geometry.shape import outline
 from ..model.errors import StopReason
-from ..model.instance import Bools, Instance, Ints, Term
+from ..model.instance import Instance, Ints, Term
 from ..model.linear_terms import choice_cost, peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome
@@ -144,20 +144,23 @@ class Market:
             return StopReason.TIME_LIMIT
         return control.stopped()
 
-    def _load(self, chosen: Bools) -> Floats:
-        """The live bytes of these rects in each section."""
-        count, height = len(self.sections), self._height[chosen]
-        begun = np.bincount(self._first[chosen], height, count + 1)
-        ended = np.bincount(self._last[chosen], height, count + 1)
-        load: Floats = np.cumsum(begun - ended)[:count]
-        return load
+    def _loads(self, choice: Ints) -> Floats:
+        """(P, sections) the live bytes if each class is in the pool that it chose."""
+        pools, count = len(self._capacity), len(self.sections) + 1
+        first = choice[self._class] * count
+        begun, ended = (np.bincount(first + each, self._height, pools * count) for each in (self._first, self._last))
+        loads: Floats = np.cumsum(np.reshape(begun - ended, (pools, count)), axis=1)[:, :-1]
+        return loads
 
     def costs_at(self, prices: Floats) -> Floats:
         """(classes, P) the cost of each class in each pool, room included; infinite where it is not allowed."""
         costs = self._cost.copy()
+        total = np.zeros(prices.shape[1] + 1)
         for pool, line in enumerate(prices):
-            total = np.concatenate([[0.0], np.cumsum(line)])
-            room = self._height * (total[self._last] - total[self._first])
+            np.cumsum(line, out=total[1:])
+            room = total[self._last]
+            room -= total[self._first]
+            room *= self._height
             costs[:, pool] += np.bincount(self._class, room, len(costs))
         return costs
 
@@ -167,7 +170,7 @@ class Market:
         value = -self._credit(prices.sum(axis=1).tolist())
         choice = wanted.argmin(axis=1)
         value += float(wanted[self._row, choice].sum())
-        return value, np.stack([self._load(choice[self._class] == pool) for pool in range(len(prices))])
+        return value, self._loads(choice)
 
     def _credit(self, totals: list[float]) -> float:
         """What these prices of all room in each pool are worth, beyond what peaks cost."""
@@ -230,6 +233,7 @@ class _Offer:
         self._extra = np.zeros((len(free), sections))
         self._rate = np.log(max(sections, 2)) / 4
         self._damped = any(free)
+        """Is there a free price to share out? If not, only the extra prices count."""
         self._together = None if is_shared else 1
         """The axis over which free prices are shared out: None for all pools together."""
         self._step = 1.0
@@ -238,6 +242,8 @@ class _Offer:
 
     def prices(self) -> Floats:
         """The current prices."""
+        if not self._damped:
+            return self._extra
         grown = np.exp(self._heat - self._heat.max(axis=self._together, keepdims=True))
         spread: Floats = self._free * grown / grown.sum(axis=self._together, keepdims=True) + self._extra
         return spread
@@ -254,16 +260,19 @@ class _Offer:
 
     def answer(self, load: Floats, missing: float) -> None:
         """Adjusts the prices to this load; `missing` is the distance of the bound from its aim."""
+        over = np.stack([load[p] - c if c is not None else 0 * load[p] for p, c in enumerate(self._capacity)])
+        if not self._damped:
+            self._raise(over, self._step * missing, (over * over).sum())
+            return
         self._sum += self.prices()
         self._summed += 1
         self._answers += 1
         if self._answers >= self._next_sum:
             self._sum, self._summed, self._next_sum = np.zeros_like(self._sum), 0, 2 * self._next_sum
-        damping = 1.0 / np.sqrt(self._answers) if self._damped else self._step
+        damping = 1.0 / np.sqrt(self._answers)
         most = np.maximum(load.max(axis=self._together, keepdims=True), 1.0)
         self._heat += self._rate * load / most / np.sqrt(self._answers)
-        over = np.stack([load[p] - c if c is not None else 0 * load[p] for p, c in enumerate(self._capacity)])
-        norms = (
-            (over * over).sum(axis=1, keepdims=True) if self._damped else np.full((len(over), 1), (over * over).sum())
-        )
-        self._extra = np.maximum(self._extra + damping * missing * over / np.maximum(norms, 1.0), 0.0)
+        self._raise(over, damping * missing, (over * over).sum(axis=1, keepdims=True))
+
+    def _raise(self, over: Floats, by: float, norms: Floats | float) -> None:
+        self._extra = np.maximum(self._extra + by * over / np.maximum(norms, 1.0), 0.0)
