@@ -62,7 +62,7 @@ class Service:
 
 
 class Answerer(Protocol):
-    """Answers questions in a child process; questions and answers must be valid JSON."""
+    """Answers questions in a child process; answers must be valid JSON."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """The answer to one question, within the question's limits. Raises Unsupported, Unavailable, SolverFailed."""
@@ -193,7 +193,7 @@ def _serve(service: Service, inbox: Inbox, reporter: Reporter) -> None:
     with memory_cap(service.memory_bytes):
         answerer: Answerer | None = None
         while True:
-            question = json.loads(inbox.take())
+            question = pickle.loads(inbox.take())
 
             def run(question: Mapping[str, Any] = question) -> Message:
                 nonlocal answerer

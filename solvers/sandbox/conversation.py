@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ class Conversation:
             return
         if self._remote is None:
             self._remote = Remote(launcher, self._family, self._service)
-        self._remote.say(json.dumps(question).encode())
+        self._remote.say(pickle.dumps(question, protocol=pickle.HIGHEST_PROTOCOL))
         listening = Listening(self._remote, reason_to_stop)
         for messages in listening:
             reply = self._take(messages)

@@ -11,7 +11,7 @@ from ...model.solver import Control, Limits
 from ...sandbox.conversation import Conversation, Reply
 from .bounds.lines import Asked, Prices, read_prices
 from .instance import Answer, Choice, Choices, Cut, Question
-from .questions.wire import NAME, read_answer, write_question
+from .questions.wire import NAME, read_answer
 from .together import Joint
 
 SIDE_BY_SIDE = 2
@@ -71,7 +71,7 @@ class Asking:
 
     def _words(self, question: Question, work: int | None) -> dict[str, object]:
         return {
-            "question": write_question(question),
+            "question": question,
             "work": work,
             "deadline": self._limits.deadline,
             "seed": self._seed,

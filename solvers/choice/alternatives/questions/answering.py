@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ....exact.cpsat import engine
 from ....model.solver import Control
 from ..instance import Answer, Choice, Choices, Question
-from .wire import read_question, write_answer
+from .wire import write_answer
 
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
@@ -45,7 +45,7 @@ class Answering(ABC):
             rate=self.rate,
             relaxations=engine.Relaxations.ALL,
         )
-        return write_answer(self.ask(read_question(question["question"]), budget, control))
+        return write_answer(self.ask(question["question"], budget, control))
 
     @abstractmethod
     def ask(self, question: Question, budget: engine.Budget, control: Control) -> Answer:

@@ -1,35 +1,14 @@
-"""Questions and answers as JSON, between the process that asks and the one that answers."""
+"""Answers as JSON, from the process that answers to the one that asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from ....model.errors import SolverFailed, StopReason
-from ..instance import Answer, Choice, Choices, Cut, Question
+from ..instance import Answer, Choices
 
 NAME = "cpsat"
-
-
-def write_question(question: Question) -> dict[str, object]:
-    return {field.name: getattr(question, field.name) for field in fields(question)}
-
-
-def read_question(fields: Mapping[str, Any]) -> Question:
-    def choice(given: Any) -> Choice | None:
-        return None if given is None else tuple(given)
-
-    return Question(
-        for_cost=fields["for_cost"],
-        most_load=fields["most_load"],
-        most_cost=fields["most_cost"],
-        fixed=choice(fields["fixed"]),
-        near=choice(fields["near"]),
-        caps=tuple((k, most) for k, most in fields["caps"]),
-        cuts=tuple(Cut(tuple((g, a) for g, a in picks), least) for picks, least in fields["cuts"]),
-        left_aside=tuple(tuple(each) for each in fields["left_aside"]),
-    )
 
 
 def write_answer(answer: Answer) -> dict[str, object]:

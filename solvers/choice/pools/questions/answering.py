@@ -16,16 +16,7 @@ from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.relaxation import OF_BOX, Relaxation
 from ..program.program import Costs, Pools, Program, Row
-from .question import (
-    Answer,
-    Question,
-    read_crowd,
-    read_heights,
-    read_program,
-    read_question,
-    write_answer,
-    write_relaxed,
-)
+from .question import Answer, Question, write_answer, write_relaxed
 
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
@@ -43,11 +34,11 @@ class Answering:
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """Answer in the child process."""
         if question["program"] is not None:
-            self._program = read_program(question["program"])
+            self._program = question["program"]
         assert self._program is not None, "the first question comes with its program"
         if question["question"] is None:
             return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
-        asked = read_question(question["question"])
+        asked: Question = question["question"]
         weighs_peaks = asked.weighs_peaks(self._program)
         limits = engine.Budget(
             question["work"],
@@ -63,7 +54,7 @@ class Answering:
         return write_answer(_Model(self._program, asked, covers).solve(limits, control))
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        held = tuple(question["held"])
+        held = question["held"]
         assert self._program is not None
         making = 0
         known = self._relaxation if question["goes_on"] else None
@@ -78,9 +69,8 @@ class Answering:
     def _relax_box(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """The linear program with pools of given heights, which has its own levels between them."""
         assert self._program is not None
-        box = self._program.between(read_heights(question["heights"]))
-        crowds = [read_crowd(each) for each in question["crowds"]]
-        relaxation = Relaxation(box, (), fineness=OF_BOX, crowds=crowds)
+        box = self._program.between(question["heights"])
+        relaxation = Relaxation(box, (), fineness=OF_BOX, crowds=question["crowds"])
         relaxed = relaxation.solve(None, question["work"], control.stopped, question["enough"])
         return write_relaxed(relaxed, relaxation.work + budget.RELAXATION_PER_ENTRY * self._program.entries)
 

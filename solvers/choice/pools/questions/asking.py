@@ -13,7 +13,7 @@ from .. import budget
 from ..prices.crowds import Crowd, Relaxed
 from ..program.program import Heights, Program
 from .lines import Line, LinearProgram
-from .question import Answer, Question, read_answer, read_relaxed, written
+from .question import Answer, Question, read_answer, read_relaxed
 
 MOST_LINES = 2
 """One answers, and one works ahead."""
@@ -151,7 +151,7 @@ class Asking:
         return {"deadline": self._limits.deadline, "seed": self._seed}
 
     def _written(self, wish: Wish, *, has_covers: bool) -> dict[str, Any]:
-        return {"question": written(wish.question), "work": wish.work, "goes_on": has_covers} | self._usual
+        return {"question": wish.question, "work": wish.work, "goes_on": has_covers} | self._usual
 
     def _charge(self, program: Program | None) -> None:
         self.work += budget.A_QUESTION + (0 if program is None else budget.MODEL_PER_ENTRY * program.entries)

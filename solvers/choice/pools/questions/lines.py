@@ -10,7 +10,7 @@ from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation, Reply
 from ..program.program import Program
-from .question import NAME, written
+from .question import NAME
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class Line:
 
     def said(self, program: Program, request: dict[str, Any]) -> Reply:
         """The process's reply. Raises Unsupported, Unavailable and SolverFailed."""
-        request = request | {"program": None if program is self._known else written(program)}
+        request = request | {"program": None if program is self._known else program}
         self._known = program
         has_failed, self.has_failed = self.has_failed, True  # unless there is a reply
         for reply in self._talk.asking(request, self._deadline):

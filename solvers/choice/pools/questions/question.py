@@ -1,4 +1,4 @@
-"""Questions about a program and their answers, in a form that JSON can carry between the two processes."""
+"""Questions about a program and their answers, which go back to the process that asked as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
 from ..prices.crowds import Crowd, Relaxed, is_crowd
-from ..program.program import Costs, Heights, Pools, Program, Room, Row
+from ..program.program import Heights, Pools, Program
 
 NAME = "cpsat"
 
@@ -72,42 +72,6 @@ class Answer(NamedTuple):
         return self.pools is None and self.stopped is None
 
 
-def written(message: Program | Question | Relaxed) -> dict[str, object]:
-    """As a dictionary of fields. The values are tuples and numbers, which JSON can write; `asdict` would copy them all, which takes longer than writing them."""
-    return {field.name: getattr(message, field.name) for field in fields(message)}
-
-
-def read_question(fields: Mapping[str, Any]) -> Question:
-    near = fields["near"]
-    return Question(
-        fields["term"],
-        tuple(fields["held"]),
-        fields["least"],
-        fields["most"],
-        tuple(fields["stretch"]),
-        tuple(fields["tops"]),
-        fields["are_peaks"],
-        None if near is None else tuple(near),
-        read_heights(fields["heights"]),
-        fields["enough"],
-        tuple(Clash(pool, tuple(classes)) for pool, classes in fields["clashes"]),
-    )
-
-
-def read_heights(fields: Sequence[Sequence[int]]) -> Heights:
-    return tuple((low, high) for low, high in fields)
-
-
-def read_program(fields: Mapping[str, Any]) -> Program:
-    return Program(
-        homes=tuple(tuple(pools) for pools in fields["homes"]),
-        rooms=tuple(Room(*room) for room in fields["rooms"]),
-        rows=tuple(Row(*row) for row in fields["rows"]),
-        terms=tuple(Costs(*costs) for costs in fields["terms"]),
-        apart=tuple((a, b) for a, b in fields["apart"]),
-    )
-
-
 def write_answer(answer: Answer) -> dict[str, object]:
     return answer._asdict()
 
@@ -137,7 +101,8 @@ def read_crowd(fields: Sequence[Any]) -> Crowd:
 
 
 def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
-    return {"relaxed": None if relaxed is None else written(relaxed), "work": work}
+    found = None if relaxed is None else {field.name: getattr(relaxed, field.name) for field in fields(relaxed)}
+    return {"relaxed": found, "work": work}
 
 
 def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:

@@ -18,7 +18,7 @@ from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions import answering
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Question, written
+from solvers.choice.pools.questions.question import Question
 from solvers.exact.cpsat import engine
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.errors import StopReason
@@ -116,7 +116,7 @@ def test_a_large_question_with_peaks_held_does_without_cuts_by_rounding(monkeypa
     monkeypatch.setattr(engine, "solve", solve)
     for most, question in ((0, Question(1)), (program.entries, Question(1)), (0, Question(0))):
         monkeypatch.setattr(budget, "MOST_ENTRIES_FOR_ROUNDING", most)
-        message = {"program": written(program), "question": written(question)}
+        message = {"program": program, "question": question}
         limits = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
         answering.Answering(None).answer(message | limits, Silent())
     assert asked == [False, True, True]

@@ -74,14 +74,14 @@ def test_questions_about_choices_are_answered_without_numpy() -> None:
         preload()
         from solvers.choice.pools.program.program import Costs, Program, Room, Row
         from solvers.choice.pools.questions.answering import Answering
-        from solvers.choice.pools.questions.question import Question, written
+        from solvers.choice.pools.questions.question import Question
         from solvers.model.solver import Silent
         homes, both = ((0, 1), (0, 1)), ((0, 4), (1, 3))
         rooms, row = (Room(5, (), 0, 0), Room(None, (), 0, 0)), Row(0, 0, 0, both)
         program = Program(homes, rooms, (row,), (Costs(((0, 4), (0, 3)), (0, 0)),), ())
         answering = Answering(None)
         limits = {"work": 100_000, "deadline": None, "seed": 0, "goes_on": False}
-        asked = {"program": written(program), "question": written(Question(0))}
+        asked = {"program": program, "question": Question(0)}
         print(answering.answer(asked | limits, Silent())["value"])
         asked = {"program": None, "question": None, "held": (), "heights": (), "rounds": None}
         print(answering.answer(asked | limits, Silent())["relaxed"] is not None)
