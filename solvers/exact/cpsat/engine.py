@@ -72,6 +72,10 @@ class Budget:
     """Is the model simplified, before and during the search?"""
     rounding_cuts: bool = True
     """Are cuts made by rounding sums of rows? CP-SAT does not count that work."""
+    tableau_cuts: bool = True
+    """Are cuts made from rows of the simplex tableau?"""
+    is_soon_simplified: bool = False
+    """Is the model simplified once, and with little probing, instead of again and again?"""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
 
@@ -282,6 +286,10 @@ def configure(parameters: Any, budget: Budget) -> None:
     if not budget.presolve:
         parameters.inprocessing_dtime_ratio = 0.0
     parameters.add_mir_cuts = budget.rounding_cuts
+    parameters.add_cg_cuts = budget.tableau_cuts
+    if budget.is_soon_simplified:
+        parameters.max_presolve_iterations = 1
+        parameters.cp_model_probing_level = 1
     if budget.relaxations is not None:
         parameters.linearization_level = budget.relaxations
     if budget.strategy is not None:

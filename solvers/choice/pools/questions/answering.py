@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ....exact.cpsat import engine
@@ -40,6 +41,7 @@ class Answering:
             return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
         asked: Question = question["question"]
         weighs_peaks = asked.weighs_peaks(self._program)
+        begins_with_choice = not replace(asked, term=0).weighs_peaks(self._program)
         limits = engine.Budget(
             question["work"],
             question["deadline"],
@@ -49,6 +51,8 @@ class Answering:
             relaxations=engine.Relaxations.ALL,
             rounding_cuts=not asked.holds_peaks(self._program)
             or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
+            tableau_cuts=not begins_with_choice,
+            is_soon_simplified=begins_with_choice,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
         return write_answer(_Model(self._program, asked, covers).solve(limits, control))

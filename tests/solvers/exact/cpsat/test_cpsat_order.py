@@ -115,3 +115,13 @@ def test_cuts_by_rounding_are_made_unless_they_would_take_too_long() -> None:
     engine.configure(without, engine.Budget(None, None, rounding_cuts=False))
     assert usual.add_mir_cuts
     assert not without.add_mir_cuts
+
+
+def test_a_model_may_be_simplified_once_and_without_cuts_from_the_tableau() -> None:
+    usual, soon = (engine.load().CpSolver().parameters for _ in range(2))
+    engine.configure(usual, engine.Budget(None, None))
+    engine.configure(soon, engine.Budget(None, None, tableau_cuts=False, is_soon_simplified=True))
+    assert usual.add_cg_cuts
+    assert (usual.max_presolve_iterations, usual.cp_model_probing_level) == (3, 2)
+    assert not soon.add_cg_cuts
+    assert (soon.max_presolve_iterations, soon.cp_model_probing_level) == (1, 1)
