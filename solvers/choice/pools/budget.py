@@ -69,6 +69,8 @@ KEPT_FOR_FLOORS = 3
 
 EASY_PER_ENTRY = 16
 """For each number in the program: enough for a question that needs no covers."""
+MOST_ENTRIES_COVERED_FIRST, EASY_WITH_COVERS_PER_ENTRY = 10_000, 100
+"""Where there are no more, covers are found before anything is asked, and with so much for each number the question as it is asked is mostly answered."""
 COVERS = Share(1, 6)
 """They are found soon, and hard questions are answered far sooner with them."""
 DEAREST_FIRST = Share(1, 4)

@@ -143,14 +143,16 @@ class Whole(PlacedChoices):
         asked, index = replace(question, least=None, most=None), question.term
         found = list[Choice]()
         if is_exact and index not in self.relaxed:
-            found = self._better(
-                question, self._ask(asked, is_exact, budget.WHOLE, budget.EASY_PER_ENTRY * self.program.entries)
-            )
+            is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
+            easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
+            if is_small:
+                self._find_covers(index)
+            found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
             if self.is_known or self._is_over():
                 return found
-            self.asked[index] = 0  # it says nothing of how hard the question is with covers
-            most = self._some(budget.COVERS)
-            self.relaxed[index] = self._relax_within(index, None, min(self.foreseen.get(index, most), most))
+            if not is_small:
+                self.asked[index] = 0  # it says nothing of how hard the question is with covers
+                self._find_covers(index)
         share = budget.QUESTION
         if question.near is None:
             share = budget.WITHOUT_START
@@ -162,6 +164,10 @@ class Whole(PlacedChoices):
                 asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
         further = self._better(question, self._ask(asked, is_exact, share))
         return sorted([*further, *found], key=lambda each: (not self.clashes.allow(each.pools), each.value))
+
+    def _find_covers(self, index: int) -> None:
+        most = self._some(budget.COVERS)
+        self.relaxed[index] = self._relax_within(index, None, min(self.foreseen.get(index, most), most))
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
         """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
