@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ....exact.cpsat import engine
@@ -41,7 +40,9 @@ class Answering:
             return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
         asked: Question = question["question"]
         weighs_peaks = asked.weighs_peaks(self._program)
-        begins_with_choice = not replace(asked, term=0).weighs_peaks(self._program)
+        first = self._program.terms[0]
+        begins_with_choice = not (any(first.of_peaks) or first.is_largest or asked.tops)
+        is_easy = begins_with_choice and self._program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
         limits = engine.Budget(
             question["work"],
             question["deadline"],
@@ -51,8 +52,8 @@ class Answering:
             relaxations=engine.Relaxations.ALL,
             rounding_cuts=not asked.holds_peaks(self._program)
             or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
-            tableau_cuts=not begins_with_choice,
-            is_soon_simplified=begins_with_choice,
+            tableau_cuts=not is_easy,
+            is_soon_simplified=is_easy,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
         return write_answer(_Model(self._program, asked, covers).solve(limits, control))

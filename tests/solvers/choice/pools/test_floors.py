@@ -118,3 +118,9 @@ def test_both_terms_of_many_buffers_are_proven() -> None:
     made = plan(problem, Options(time_limit=None, work_limit=7_500_000, workers=1, prefer=Preference.SPEED))
     assert not verify(with_preference(problem, Preference.SPEED), made)
     assert made.status == "optimal"
+
+
+def test_both_terms_of_few_buffers_are_proven_with_little_work() -> None:
+    """A question without covers was asked first, in vain, and then the dearest classes were chosen."""
+    options = Options(time_limit=None, work_limit=600_000, workers=1, prefer=Preference.SPEED)
+    assert plan(generate("hot", Request(300, 3)), options).status == "optimal"
