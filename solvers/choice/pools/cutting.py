@@ -1,73 +1,200 @@
-"""A lower bound on the cost of every choice of pools, for programs too large to solve whole: cut in time, with prices where the pieces touch.
+"""A lower bound on the cost of every choice of pools: cut in time, with each class chosen anew in every piece in which it lives.
 
-Classes are ordered by when they are first live, and cut into pieces. A row whose classes all belong to one piece stays in that piece. Every
-other row gets a price, which its classes pay in whichever piece they are. No choice of pools then costs less than the sum of the pieces
-minus the worth of that room. This holds for any prices. Good prices lose little, since few rows lie on borders.
+Rows are cut in time into pieces. A class with rows in several pieces is chosen in each of them, and what it costs is divided among them. So no
+choice costs less than the best choices of all pieces together. This holds for any division. Prices of rows and crowds tell a good one: then the pieces
+prove at least what the prices do. Where pieces choose differently, what the class costs there is moved from the one to the other, and they choose again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import mul
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from operator import add, mul, sub
 
 import numpy as np
 
 from ...bounds.room_prices import Floats
 from ...model.instance import Ints
 from . import budget
-from .program.entries import classes_in_time
-from .program.program import Costs, Program
+from .prices.crowds import Crowd
+from .program.program import Costs, Pools, Program, settled_in
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
 PIECE = 3_000
-"""Classes in a piece, roughly."""
+"""Classes that begin in a piece, roughly."""
 FINEST = 1 << 10
-"""Prices are multiples of 1/FINEST of a unit of cost, unless costs are very large."""
-MOST_FINE = 1 << 32
-"""With costs from this on, whole units are fine enough."""
-FIRST_STEP, FINEST_STEP = 64, 400
-"""A pool's first floor is lower than its top by such a part of the term; what is open of it is no longer looked at when it is less than such a part."""
+"""Costs are divided in multiples of 1/FINEST of a unit; in greater ones if they are very large."""
+MOST_FINE = 1 << 42
+"""What a class costs is no more than this, in such parts."""
+FIRST_STEP = 64
+"""A pool's first floor is lower than its top by such a part of the term."""
+ASIDE = 0.4
+"""How far a cut may be from where it would make equal parts, in parts of a piece."""
+SHORTER_MOVE = 0.7
+"""Where moving costs gains nothing, so much less is moved from then on."""
 SHORTER, LONGER = 4, 2
 """Where that was proven the next step is so many times shorter, else longer: that is easier."""
 
 
 class Pieces:
-    """The pieces of one program, for its first term. `prices` is the worth of one unit of each row's room."""
+    """The pieces of one program, for its first term, of which no peak is part. `prices` is the worth of one unit of each row's room."""
 
-    def __init__(self, program: Program, asking: Asking, prices: Sequence[float]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        asking: Asking,
+        prices: Iterable[tuple[int, float]],
+        crowds: Iterable[tuple[Crowd, float]] = (),
+        size: int | None = None,
+    ) -> None:
+        """`crowds` are worth so much for each vote; `size` is the number of classes that begin in a piece."""
+        crowds = list(crowds)
         self._program, self._asking = program, asking
-        order = classes_in_time(program)
-        count = -(-len(order) // PIECE)
-        self._members = [order[len(order) * n // count : len(order) * (n + 1) // count] for n in range(count)]
-        piece_of = {group: n for n, members in enumerate(self._members) for group in members}
-        self._inside: list[list[int]] = [[] for _ in self._members]
-        self._border: list[int] = []
-        for number, row in enumerate(program.rows):
-            pieces = {piece_of[group] for group, _ in row.members}
-            (self._inside[pieces.pop()] if len(pieces) == 1 else self._border).append(number)
+        self._cut(size or PIECE)
         costs = [cost for of_homes in program.terms[0].of_homes for cost in of_homes]
-        self._scale = FINEST if max(costs, default=0) < MOST_FINE else 1
-        self._price = [max(int(price * self._scale), 0) for price in prices]
-        self._of_peak, self._of_room = self._split_prices()
-        self._paid = {number: self._of_peak[number] + self._of_room[number] for number in self._border}
-        self._shares = self._share_peaks()
+        self._scale = max(min(FINEST, MOST_FINE // max(costs, default=1)), 1)
+        self._due = self._divided(prices, crowds)
+        """For each piece, what each class costs there in each of its homes."""
+        self._crowds = [tuple(self._inside(n, (crowd for crowd, _ in crowds))) for n in range(len(self._rows))]
         self._known = dict[int, Answer]()
         """What was answered of each piece."""
         self._below = dict[tuple[int, int], dict[int, int]]()
         """By piece and pool: what the piece costs at least, by the pool's top."""
 
-    def bound(self, work: int) -> int | None:
-        """A lower bound on the cost of every choice; None if there is no choice."""
+    def _cut(self, size: int) -> None:
+        """Cut the rows where classes begin and few others live on, not far from equal parts."""
+        rows, first, last = self._program.rows, dict[int, int](), dict[int, int]()
+        for row in rows:
+            for group, _ in row.members:
+                first.setdefault(group, row.section)
+                last[group] = row.section
+        begins, ends, sections = sorted(first.values()), sorted(last.values()), sorted({*first.values()})
+        count, cuts = -(-len(begins) // size), set[int]()
+        for n in range(1, count):
+            low, high = (begins[int(len(begins) * (n + part) / count)] for part in (-ASIDE, ASIDE))
+            near = sections[bisect_left(sections, low) : bisect_right(sections, high)]
+            cuts.add(min(near, key=lambda cut: (bisect_left(begins, cut) - bisect_left(ends, cut), cut)))
+        borders = sorted(cuts)
+        self._rows: list[list[int]] = [[] for _ in range(len(borders) + 1)]
+        for number, row in enumerate(rows):
+            if row.members:
+                self._rows[bisect_right(borders, row.section)].append(number)
+        self._rows = [numbers for numbers in self._rows if numbers]
+        self._members = [
+            sorted({group for number in numbers for group, _ in rows[number].members}) for numbers in self._rows
+        ]
+        self._units = {group: units for row in rows for group, units in row.members}
+        self._pieces_of = dict[int, list[int]]()
+        for n, members in enumerate(self._members):
+            for group in members:
+                self._pieces_of.setdefault(group, []).append(n)
+
+    def _inside(self, n: int, crowds: Iterable[Crowd]) -> Iterator[Crowd]:
+        """The crowds of a piece, as it numbers rows and classes."""
+        row_of = {number: row for row, number in enumerate(self._rows[n])}
+        number_of = {group: number for number, group in enumerate(self._members[n])}
+        for crowd in crowds:
+            if crowd.row in row_of:
+                yield Crowd(row_of[crowd.row], tuple(number_of[group] for group in crowd.classes), crowd.votes)
+
+    def bound(self, work: int, near: Pools | None = None) -> int | None:
+        """A lower bound on the cost of every choice; None if there is no choice. `near` is a choice to begin with."""
         end = self._asking.work + work
-        for n in range(len(self._members)):
-            program = self._piece(n)
-            answer = self._asking.ask(program, Question(0), max(end - self._asking.work, 0) // (len(self._members) - n))
-            if answer.is_impossible:
+        if near is not None:
+            self._known = {
+                n: Answer(tuple(near[group] for group in members), None, None, None)
+                for n, members in enumerate(self._members)
+            }
+        for pieces in (range(len(self._members)), self._open()):
+            if not self._choose_all(pieces, end):
                 return None
-            least = sum(min(of_homes) for of_homes in program.terms[0].of_homes)
-            self._known[n] = answer._replace(bound=max(answer.bound or 0, least))
-        return -(-self._total() // self._scale)
+        return self._least_cost
+
+    def improve(self, most: int, work: int) -> int:
+        """The bound after moving costs between pieces that choose differently, towards `most`, what some choice costs, as long as that can be answered."""
+        end, share = self._asking.work + work, 1.0
+        best = self._total(), list(self._due), dict(self._known)
+        while self._least_cost < most:
+            moved = self._move(self._scale * most - self._total(), share)
+            needed = sum(self._known[n].work for n in moved)
+            if not moved or self._asking.is_over(end - needed):
+                break
+            self._choose_all(moved, end)
+            if self._total() > best[0]:
+                best = self._total(), list(self._due), dict(self._known)
+            else:
+                share *= SHORTER_MOVE
+        _, self._due, self._known = best
+        self._below.clear()
+        return self._least_cost
+
+    def choice(self, work: int) -> Pools | None:
+        """A choice for all: as pieces choose alike; who is live beside others that they choose differently is chosen again."""
+        chosen, rows = dict[int, int](), self._program.rows
+        apart = set[int]()
+        for n in range(len(self._members)):
+            here = self._chosen(n)
+            apart.update(
+                group for group in self._members[n] if chosen.setdefault(group, here.get(group, -1)) != here.get(group)
+            )
+        for row in rows:
+            groups = {group for group, _ in row.members}
+            if groups & apart:
+                for group in groups:
+                    chosen.pop(group, None)
+        part = settled_in(self._program, chosen)
+        return self._asking.ask(part, Question(0), work).pools
+
+    def _open(self) -> Iterator[int]:
+        """The pieces of which the best choice is not known, one after the other."""
+        yield from [n for n, answer in self._known.items() if answer.stopped is not None]
+
+    def _choose_all(self, pieces: Iterable[int], end: int) -> bool:
+        """Choose anew in these pieces; false if there is no choice."""
+        pieces = list(pieces)
+        left = (max(end - self._asking.work, 0) // (len(pieces) - done) for done in range(len(pieces)))
+        return all(self._choose(n, work) for n, work in zip(pieces, left, strict=True))
+
+    def _choose(self, n: int, work: int) -> bool:
+        """Choose anew in a piece; false if there is no choice."""
+        near = self._known[n].pools if n in self._known else None
+        answer = self._asking.ask(self._piece(n), Question(0, near=near, crowds=self._crowds[n]), work)
+        known = self._known.get(n)
+        least = 0 if known is None else known.bound or 0
+        self._known[n] = answer._replace(bound=max(answer.bound or 0, least), pools=answer.pools or near)
+        return not answer.is_impossible
+
+    def _move(self, missing: int, share: float) -> list[int]:
+        """Move costs between pieces that choose differently, so much that no more than this share of what is missing is gained; these pieces."""
+        chosen = [self._chosen(n) for n in range(len(self._members))]
+        apart, total = list[tuple[int, int, list[float]]](), 0.0
+        for group, pieces in self._pieces_of.items():
+            at = [chosen[n][group] for n in pieces if group in chosen[n]]
+            if len(at) == len(pieces) and len(set(at)) > 1:
+                homes, units = self._program.homes[group], self._units[group]
+                for n, here in zip(pieces, at, strict=True):
+                    excess = [(here == p) - at.count(p) / len(at) for p in homes]
+                    apart.append((n, group, excess))
+                    total += units * sum(each * each for each in excess)
+        moved = dict[int, dict[int, list[int]]]()
+        rest = dict[int, list[int]]()
+        for n, group, excess in apart:
+            step = share * missing / total * self._units[group]
+            rises = [round(step * each) for each in excess]
+            if n == self._pieces_of[group][-1]:
+                rises = [-each for each in rest[group]]
+            rest[group] = list(map(add, rest.get(group, [0] * len(rises)), rises))
+            due = moved.setdefault(n, dict(self._due[n]))
+            due[group] = list(map(add, due[group], rises))
+        for n, due_there in moved.items():
+            self._due[n], self._known[n] = due_there, self._known[n]._replace(bound=None)
+        return sorted(moved)
+
+    def _chosen(self, n: int) -> dict[int, int]:
+        """The pool of each class in the best known choice of a piece."""
+        pools = self._known[n].pools
+        return {} if pools is None else dict(zip(self._members[n], pools, strict=True))
 
     def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
         """Does every choice with the pool no higher than this top cost more than `most`? Once all is bounded without that. None: not answered within the work.
@@ -75,7 +202,7 @@ class Pieces:
         A piece whose best choice is no higher by itself keeps its bound, and what was proven below a higher top holds here, too.
         """
         end, asked, raised = self._asking.work + work, 0, 0
-        missing = self._scale * most + 1 - self._total(pool, top)
+        missing = self._scale * most + 1 - self._total()
         least = [self._least(n, pool, top) for n in range(len(self._members))]
         missing -= sum(each - (self._known[n].bound or 0) for n, each in enumerate(least))
         order = [n for n in self._by_need(pool, top) if top not in self._below.get((n, pool), {})]
@@ -87,7 +214,8 @@ class Pieces:
                 return None
             n = order.pop(0)
             tops = tuple(top if each == pool else None for each in range(len(self._program.rooms)))
-            question = Question(0, tops=tops, enough=least[n] + missing - raised)
+            near, enough = self._known[n].pools, least[n] + missing - raised
+            question = Question(0, tops=tops, near=near, enough=enough, crowds=self._crowds[n])
             answer = self._asking.ask(piece, question, end - self._asking.work)
             if answer.is_impossible:
                 return True
@@ -101,18 +229,16 @@ class Pieces:
         below = self._below.get((n, pool), {})
         return max([self._known[n].bound or 0, *(bound for other, bound in below.items() if other >= top)])
 
-    def _total(self, pool: int | None = None, top: int = 0) -> int:
-        """What all pieces cost at least, without the worth of room, in which one pool may be limited to a top; in units of prices."""
-        total = sum(self._scale * costs[0] for costs in self._program.terms[0].of_homes if len(costs) == 1)
-        total += sum(answer.bound or 0 for answer in self._known.values())
-        for number in self._border:
-            row = self._program.rows[number]
-            room = self._program.rooms[row.pool]
-            total -= self._paid[number] * (room.spare - row.always)
-            if room.capacity is not None:
-                end = min(room.capacity, top) if row.pool == pool else room.capacity
-                total -= self._of_room[number] * room.below(end)
-        return total
+    @property
+    def _least_cost(self) -> int:
+        return -(-self._total() // self._scale)
+
+    def _total(self) -> int:
+        """What all pieces cost at least, in parts of a unit."""
+        costs = enumerate(self._program.terms[0].of_homes)
+        total = sum(self._scale * min(each) for group, each in costs if group not in self._pieces_of)
+        total += sum(min(each) for due in self._due for each in due.values())
+        return total + sum(answer.bound or 0 for answer in self._known.values())
 
     def _by_need(self, pool: int, top: int) -> list[int]:
         """The pieces in whose best choice the pool is higher than this top, at the most sections first; and at last those of which none is known."""
@@ -122,56 +248,50 @@ class Pieces:
                 need[n] = 0
                 continue
             inside = {group for group, at in zip(self._members[n], answer.pools, strict=True) if at == pool}
-            for number in self._inside[n]:
+            for number in self._rows[n]:
                 row = self._program.rows[number]
                 load = row.always + sum(units for group, units in row.members if group in inside)
                 if row.pool == pool and load > room.below(top) + room.spare:
                     need[n] = need.get(n, 0) + 1
         return sorted(need, key=lambda n: (-need[n], n))
 
-    def _split_prices(self) -> tuple[list[int], list[int]]:
-        """Split each row's price into a part for the pool's peak (all together no more than a unit of the peak costs) and a part for its capacity."""
-        rows, term = self._program.rows, self._program.terms[0]
-        totals = [0] * len(self._program.rooms)
-        for row, price in zip(rows, self._price, strict=True):
-            totals[row.pool] += price
-        of_peak, of_room = [], []
-        for row, price in zip(rows, self._price, strict=True):
-            most = self._scale * term.of_peaks[row.pool]
-            part = price if totals[row.pool] <= most else price * most // totals[row.pool]
-            of_peak.append(part)
-            of_room.append(0 if self._program.rooms[row.pool].capacity is None else price - part)
-        return of_peak, of_room
+    def _divided(
+        self, prices: Iterable[tuple[int, float]], crowds: Iterable[tuple[Crowd, float]]
+    ) -> list[dict[int, list[int]]]:
+        """For each piece, what each class costs there in each of its homes: what its room is worth there is taken off, and the rest is shared evenly."""
+        program = self._program
+        worth: list[dict[tuple[int, int], float]] = [{} for _ in self._rows]
+        piece_of = {number: n for n, numbers in enumerate(self._rows) for number in numbers}
 
-    def _share_peaks(self) -> list[tuple[int, ...]]:
-        """For each piece, its share of the cost of each pool's peak; together no more than the border rows leave."""
-        term, rows = self._program.terms[0], self._program.rows
-        left = [self._scale * price for price in term.of_peaks]
-        for number in self._border:
-            left[rows[number].pool] -= self._of_peak[number]
-        weight = [[0] * len(left) for _ in self._inside]
-        for mine, numbers in zip(weight, self._inside, strict=True):
-            for number in numbers:
-                mine[rows[number].pool] += self._of_peak[number]
-        totals = [sum(mine[p] for mine in weight) for p in range(len(left))]
-        return [
-            tuple(left[p] * mine[p] // totals[p] if totals[p] else left[p] // len(weight) for p in range(len(left)))
-            for mine in weight
-        ]
+        def pay(number: int, group: int, paid: float) -> None:
+            here, key = worth[piece_of[number]], (group, program.rows[number].pool)
+            here[key] = here.get(key, 0.0) + self._scale * paid
+
+        for number, price in prices:
+            for group, units in program.rows[number].members if price > 0 else ():
+                pay(number, group, price * units)
+        for crowd, price in crowds:
+            for group, votes in zip(crowd.classes, crowd.votes, strict=True):
+                pay(crowd.row, group, price * votes)
+        due: list[dict[int, list[int]]] = [{} for _ in self._rows]
+        for group, pieces in self._pieces_of.items():
+            homes = program.homes[group]
+            left = [self._scale * cost for cost in program.terms[0].of_homes[group]]
+            each = [
+                (left[k] + sum(worth[n].get((group, p), 0.0) for n in pieces)) / len(pieces)
+                for k, p in enumerate(homes)
+            ]
+            for n in pieces[:-1]:
+                due[n][group] = [int(each[k] - worth[n].get((group, p), 0.0)) for k, p in enumerate(homes)]
+                left = list(map(sub, left, due[n][group]))
+            due[pieces[-1]][group] = left
+        return due
 
     def _piece(self, n: int) -> Program:
-        """The program of one piece: its own rows, with the prices of border rows added to the costs of its classes."""
+        """The program of one piece, in which each class costs so much more than in its cheapest home."""
         program, members = self._program, self._members[n]
         number_of = {group: number for number, group in enumerate(members)}
-        due = [
-            {p: self._scale * cost for p, cost in zip(program.homes[g], program.terms[0].of_homes[g], strict=True)}
-            for g in members
-        ]
-        for number, price in self._paid.items():
-            row = program.rows[number]
-            for group, units in row.members:
-                if group in number_of:
-                    due[number_of[group]][row.pool] += price * units
+        due = (self._due[n][group] for group in members)
         return Program(
             homes=tuple(program.homes[group] for group in members),
             rooms=program.rooms,
@@ -179,9 +299,11 @@ class Pieces:
                 program.rows[row]._replace(
                     members=tuple((number_of[g], units) for g, units in program.rows[row].members)
                 )
-                for row in self._inside[n]
+                for row in self._rows[n]
             ),
-            terms=(Costs(tuple(tuple(costs.values()) for costs in due), self._shares[n]),),
+            terms=(
+                Costs(tuple(tuple(cost - min(costs) for cost in costs) for costs in due), (0,) * len(program.rooms)),
+            ),
             apart=tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of),
         )
 
@@ -192,22 +314,33 @@ class Floors:
     `program` says how low each pool can be at least, `tops` how high it is.
     """
 
-    def __init__(self, program: Program, pieces: Pieces, most: int, tops: Sequence[int], asking: Asking) -> None:
+    def __init__(
+        self,
+        program: Program,
+        pieces: Pieces,
+        most: int,
+        tops: Sequence[int],
+        asking: Asking,
+        first: int = FIRST_STEP,
+    ) -> None:
         self._pieces, self._most, self._asking = pieces, most, asking
         self._prices = program.terms[1].of_peaks
-        self._tops = tuple(tops)
-        self._floors = [min(room.lowest, top) for room, top in zip(program.rooms, tops, strict=True)]
+        self._tops, self._first = tuple(tops), first
+        least = [room.lowest for room in program.rooms]
+        for row in program.rows:
+            least[row.pool] = max(least[row.pool], program.rooms[row.pool].top_of(row.always))
+        self._floors = list(map(min, least, tops))
 
     def bound(self, work: int) -> int:
         """A lower bound on the term."""
         end, best = self._asking.work + work, sum(map(mul, self._prices, self._tops))
-        steps = {pool: (max(best // FIRST_STEP, 1), 0, best) for pool, price in enumerate(self._prices) if price}
+        steps = {pool: (best // self._first, -1, best) for pool, price in enumerate(self._prices) if price}
         """By pool: the next step, the longest that was not proven, and the shortest that was."""
         while steps and not self._asking.is_over(end):
             before = self._asking.work
             pool = max(steps, key=lambda each: (steps[each][2], -each))
             step, failed, proven = steps.pop(pool)
-            floor = self._tops[pool] - max(step // self._prices[pool], 1)
+            floor = self._tops[pool] - step // self._prices[pool]
             is_raised = self._is_raised(pool, floor, (end - self._asking.work) // (len(steps) + 1))
             if is_raised:
                 self._floors[pool], proven = max(self._floors[pool], floor), step
@@ -215,8 +348,8 @@ class Floors:
                 continue
             else:
                 failed = step
-            step = step * LONGER if proven == best else max(proven // SHORTER, (failed + proven) // 2)
-            if failed < step < proven and (proven - failed) * FINEST_STEP >= best:
+            step = max(step * LONGER, 1) if proven == best else max(proven // SHORTER, (failed + proven) // 2)
+            if failed < step < proven:
                 steps[pool] = step, failed, proven
         return sum(map(mul, self._prices, self._floors))
 

@@ -142,9 +142,7 @@ class InPieces(PlacedChoices):
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
         lower = self._term_below(index, ends)
-        bound = Pieces(lower, self.asking, self.of_rows or (0.0,) * len(lower.rows)).bound(
-            self._some(budget.BELOW_HEIGHTS)
-        )
+        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(budget.BELOW_HEIGHTS))
         if bound is not None:
             self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
@@ -202,7 +200,9 @@ class InPieces(PlacedChoices):
         self._take(found)
         self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
-            self.pieces = Pieces(self.program, self.asking, prices_of_rows(self.program, market.sections, prices))
+            self.pieces = Pieces(
+                self.program, self.asking, enumerate(prices_of_rows(self.program, market.sections, prices))
+            )
             bound = self.pieces.bound(self._some(budget.PIECES))
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))

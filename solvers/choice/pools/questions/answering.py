@@ -84,7 +84,7 @@ class _Model:
     """CP-SAT's model of a question, with the lifted covers that are known: it finds such rows itself, but not as many, and later."""
 
     def __init__(self, program: Program, question: Question, covers: Sequence[Crowd]) -> None:
-        self._program, self._question, self._covers = program, question, covers
+        self._program, self._question, self._covers = program, question, (*covers, *question.crowds)
         self._model = model = Sums()
         one = model.variable(1, 1)
         self._inside: list[dict[int, int]] = [

@@ -45,6 +45,8 @@ class Question:
     enough: int | None = None
     """A proof that no choice is below this value is enough."""
     clashes: tuple[Clash, ...] = ()
+    crowds: tuple[Crowd, ...] = ()
+    """Lifted covers that help to answer it; they hold in any case."""
 
     def weighs_peaks(self, program: Program) -> bool:
         """True if the peaks are not given, and some term up to this one counts them."""

@@ -17,6 +17,7 @@ from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.questions.asking import Asking
 from solvers.model.outcome import Proof
 
+from .test_crowds import random_prices
 from .test_limits import choices, small
 
 WORK = 3_000_000
@@ -27,7 +28,8 @@ def pieces_of(program: Program, asking: Asking, seed: int) -> Pieces:
     chance = Random(seed)
     dearest = max(cost for costs in program.terms[0].of_homes for cost in costs)
     units = max(units for row in program.rows for _, units in row.members)
-    pieces = Pieces(program, asking, [chance.choice((0.0, chance.random() * dearest / units)) for _ in program.rows])
+    prices = [chance.choice((0.0, chance.random() * dearest / units)) for _ in program.rows]
+    pieces = Pieces(program, asking, enumerate(prices))
     assert pieces.bound(WORK) is not None
     return pieces
 
@@ -57,6 +59,49 @@ def test_no_choice_is_below_what_pieces_prove(
             allowed = [second for first, second, _ in everything if first <= most]
             floors = Floors(above_lowest(program), pieces, most, tops[0], asking)
             assert floors.bound(WORK) <= min(allowed)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_no_choice_is_below_what_pieces_prove_after_moving_costs(kind: str, asking: Asking) -> None:
+    raised = 0
+    for seed in range(6):
+        program = small(kind, seed)
+        everything = choices(program)
+        prices = random_prices(program, Random(seed))
+        pieces = Pieces(program, asking, prices.of_rows.items(), prices.of_crowds.items(), size=2)
+        before, least = pieces.bound(WORK), min(first for first, _, _ in everything)
+        assert before is not None
+        after = pieces.improve(least, WORK)
+        assert before <= after <= least
+        raised += after > before
+        pools = pieces.choice(WORK)
+        assert pools in {each for _, _, each in everything} or pools is None
+        for most in (least, max(first for first, _, _ in everything)):
+            tops = [program.least_tops(each) for first, _, each in everything if first <= most]
+            floors = Floors(program, pieces, most, tops[0], asking)
+            assert floors.bound(WORK) <= min(second for first, second, _ in everything if first <= most)
+    assert raised or kind == "memories"
+
+
+def test_pieces_that_choose_alike_prove_the_best_choice_and_its_heights(asking: Asking) -> None:
+    """Floors ended one unit below pools that cannot be any lower."""
+    exact = 0
+    for seed in range(6):
+        program = small("hot", seed)
+        everything = choices(program)
+        least, second, pools = min(everything)
+        pieces = Pieces(program, asking, (), size=100)
+        assert pieces.bound(WORK) == least
+        assert pieces.improve(least, WORK) == least
+        tops = program.least_tops(pools)
+        lowest = [
+            min(program.least_tops(each)[p] for first, _, each in everything if first == least)
+            for p in range(len(tops))
+        ]
+        if lowest == list(tops):
+            exact += 1
+            assert Floors(program, pieces, least, tops, asking).bound(WORK) == second
+    assert exact
 
 
 class Open(Pieces):
