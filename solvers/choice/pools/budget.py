@@ -73,6 +73,10 @@ MOST_ENTRIES_COVERED_FIRST, EASY_WITH_COVERS_PER_ENTRY = 10_000, 100
 """Where there are no more, covers are found before anything is asked, and with so much for each number the question as it is asked is mostly answered."""
 COVERS = Share(1, 6)
 """They are found soon, and hard questions are answered far sooner with them."""
+PIECE_OF_WHOLE, LEAST_PIECES = 80, 4
+"""Classes that begin in a piece of such a program, and how many pieces there must be: then they are chosen one by one."""
+BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 5), Share(1, 16), 16
+"""For their bound at first, and for raising it; for a choice of all where pieces differ; and how much there must be for each number in the program."""
 DEAREST_FIRST = Share(1, 4)
 """Where the program as a whole is too hard."""
 CLASHES = Share(1, 3)
@@ -107,6 +111,8 @@ HARDER, FAR_HARDER, TO_BEGIN_PER_ENTRY = 4, 16, 8
 """It takes so many times the work of searching for the term before, after CP-SAT has begun; with less it is not asked, or only after floors."""
 MUCH_PER_ENTRY = 100
 """With so much for each number in the program it does without a limit on the value."""
+BEFORE_FLOORS = Share(1, 4)
+"""Where pieces bound the term before, they do that better first."""
 FLOORS = Share(19, 20)
 """Where the term is bounded pool by pool, limits after it hardly get an answer."""
 LIKELY = Share(8, 9)

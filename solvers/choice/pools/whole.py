@@ -12,6 +12,7 @@ from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Task
 from . import budget
+from .cutting import Floors, Pieces
 from .placed_choices import PlacedChoices
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
@@ -25,6 +26,8 @@ from .searches.fullest import FullestFirst
 from .searches.limits import LimitSearch, can_limit
 from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
 
+FIRST_STEP = 256
+"""A pool's first floor is lower than its top by such a part of the term, where pieces bound it."""
 STRETCHES = (1, 4, 15, 30, 60, 120)
 """By how many thousandths a pool's rows are stretched, step by step, after it could not be packed."""
 
@@ -38,6 +41,8 @@ class Whole(PlacedChoices):
         """By term."""
         self.floored: Value | None = None
         """The earlier terms' values when a term was last bounded pool by pool."""
+        self.pieces: Pieces | None = None
+        """Those that the first term's bound adds up."""
 
     def run(self) -> Outcome:
         for index in range(len(self.program.terms)):
@@ -127,6 +132,7 @@ class Whole(PlacedChoices):
         searched = self.asked.get(index - 1, 0) - budget.TO_BEGIN_PER_ENTRY * self.program.entries
         harder = budget.FAR_HARDER if self.relaxed.get(index - 1) else budget.HARDER
         is_first = self._some(budget.BEFORE_LIMITS) >= harder * searched
+        is_first &= self.pieces is None
         if not is_first and is_exact:
             found = self._above_floors(question, found)
         if is_first or (not self._is_settled(index) and self._some(budget.BEFORE_LIMITS) >= budget.HARDER * searched):
@@ -156,8 +162,14 @@ class Whole(PlacedChoices):
         share = budget.QUESTION
         if question.near is None:
             share = budget.WITHOUT_START
-            found = self._dearest_first(question, found)
-            if found and is_exact and self._pack_near(question, found[0]):
+            by_pieces = self._by_pieces(question, found) if is_exact else []
+            found = by_pieces or self._dearest_first(question, found)
+            is_packed = bool(found) and is_exact and self._pack_near(question, found[0])
+            if by_pieces and self._is_close(
+                index, found[0].value
+            ):  # what is left is better spent on packing, and on the next term
+                return [] if is_packed else found
+            if is_packed:
                 question, found = self._question(index, question.stretch, is_exact), []
                 asked = replace(question, least=None, most=None)
             elif found:
@@ -168,6 +180,33 @@ class Whole(PlacedChoices):
     def _find_covers(self, index: int) -> None:
         most = self._some(budget.COVERS)
         self.relaxed[index] = self._relax_within(index, None, min(self.foreseen.get(index, most), most))
+
+    def _by_pieces(self, question: Question, near: list[Choice]) -> list[Choice]:
+        """A better choice by pieces of the program, which also bound it; none where there are too few of them."""
+        relaxed, homes = self.relaxed.get(question.term), self.program.homes
+        if question.term or relaxed is None or len(homes) < budget.LEAST_PIECES * budget.PIECE_OF_WHOLE:
+            return []
+        if self._some(budget.BY_PIECES) < budget.BY_PIECES_PER_ENTRY * self.program.entries:
+            return []
+        self.pieces = pieces = Pieces(
+            self.program, self.asking, relaxed.of_rows, relaxed.of_crowds, budget.PIECE_OF_WHOLE
+        )
+        bound = pieces.bound(self._some(budget.BY_PIECES), near[0].pools if near else None)
+        found = self._choice_by_pieces(pieces, bound)
+        if bound is None or found is None:
+            return []
+        bound = pieces.improve(found.value, self._some(budget.BY_PIECES))
+        again = self._choice_by_pieces(pieces, bound) if bound < found.value else None
+        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        return self._better(question, [found if again is None else min(found, again)])
+
+    def _choice_by_pieces(self, pieces: Pieces, bound: int | None) -> Choice | None:
+        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        pools = None if bound is None else pieces.choice(self._some(budget.CHOICE_BY_PIECES))
+        if pools is None:
+            return None
+        tops = self.program.least_tops(pools)
+        return Choice(self.program.value(0, pools, tops), tops, pools)
 
     def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
         """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
@@ -223,6 +262,9 @@ class Whole(PlacedChoices):
         if question.most is None or question.near is None or question.held == self.floored:
             return []
         self.floored = question.held
+        if self.pieces is not None and question.term == 1:
+            self._raise_floors(self.pieces, question)
+            return []
         near = found[0].pools if found else question.near
         tops = self.program.least_tops(near)
         best = min(question.most, self.program.value(question.term, near, tops))
@@ -231,6 +273,16 @@ class Whole(PlacedChoices):
         search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work, proof)
         self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
         return search.found
+
+    def _raise_floors(self, pieces: Pieces, question: Question) -> None:
+        """Bound the second term by pieces, pool by pool, after the first."""
+        assert question.near is not None
+        tops, (most,) = self.program.least_tops(question.near), question.held
+        bound = pieces.improve(most, self._some(budget.BEFORE_FLOORS))
+        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        floors = Floors(self.program, pieces, most, tops, self.asking, FIRST_STEP)
+        bound = floors.bound(self._some(budget.FLOORS))
+        self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
         """Better choices still for a later term, and what is proven of it."""
