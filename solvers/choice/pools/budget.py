@@ -73,8 +73,8 @@ MOST_ENTRIES_COVERED_FIRST, EASY_WITH_COVERS_PER_ENTRY = 10_000, 100
 """Where there are no more, covers are found before anything is asked, and with so much for each number the question as it is asked is mostly answered."""
 COVERS = Share(1, 6)
 """They are found soon, and hard questions are answered far sooner with them."""
-PIECE_OF_WHOLE, LEAST_PIECES = 80, 4
-"""Classes that begin in a piece of such a program, and how many pieces there must be: then they are chosen one by one."""
+PIECE_OF_WHOLE, LEAST_PIECES = 160, 2
+"""Classes in a piece of such a program at most, and so many times more there must be in all."""
 BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 5), Share(1, 16), 16
 """For their bound at first, and for raising it; for a choice of all where pieces differ; and how much there must be for each number in the program."""
 DEAREST_FIRST = Share(1, 4)

@@ -7,7 +7,7 @@ prove at least what the prices do. Where pieces choose differently, what the cla
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add, mul, sub
 
@@ -22,15 +22,19 @@ from .questions.asking import Asking
 from .questions.question import Answer, Question
 
 PIECE = 3_000
-"""Classes that begin in a piece, roughly."""
+"""Classes in a piece, at most."""
 FINEST = 1 << 10
 """Costs are divided in multiples of 1/FINEST of a unit; in greater ones if they are very large."""
 MOST_FINE = 1 << 42
 """What a class costs is no more than this, in such parts."""
 FIRST_STEP = 64
 """A pool's first floor is lower than its top by such a part of the term."""
-ASIDE = 0.4
-"""How far a cut may be from where it would make equal parts, in parts of a piece."""
+SIDE = 3, 10
+"""On each side of a cut there is at least such a part of what is cut, if that is possible."""
+HALVES = 2
+"""A piece whose best choice is not known is cut in two, and each of these again."""
+UNEVEN = 4
+"""Other pieces may cost so many times more below a lower top than those that are known."""
 SHORTER_MOVE = 0.7
 """Where moving costs gains nothing, so much less is moved from then on."""
 SHORTER, LONGER = 4, 2
@@ -48,53 +52,100 @@ class Pieces:
         crowds: Iterable[tuple[Crowd, float]] = (),
         size: int | None = None,
     ) -> None:
-        """`crowds` are worth so much for each vote; `size` is the number of classes that begin in a piece."""
-        crowds = list(crowds)
+        """`crowds` are worth so much for each vote; `size` is the most classes of a piece."""
         self._program, self._asking = program, asking
-        self._cut(size or PIECE)
         costs = [cost for of_homes in program.terms[0].of_homes for cost in of_homes]
         self._scale = max(min(FINEST, MOST_FINE // max(costs, default=1)), 1)
-        self._due = self._divided(prices, crowds)
+        self._prices, self._of_crowds = dict(prices), dict(crowds)
+        self._units = {group: units for row in program.rows for group, units in row.members}
+        self._rows = [[number for number, row in enumerate(program.rows) if row.members]]
+        self._members = [sorted(self._units)]
+        self._due = [
+            {group: [self._scale * cost for cost in program.terms[0].of_homes[group]] for group in self._members[0]}
+        ]
         """For each piece, what each class costs there in each of its homes."""
-        self._crowds = [tuple(self._inside(n, (crowd for crowd, _ in crowds))) for n in range(len(self._rows))]
+        self._pieces_of = {group: [0] for group in self._members[0]}
         self._known = dict[int, Answer]()
         """What was answered of each piece."""
         self._below = dict[tuple[int, int], dict[int, int]]()
         """By piece and pool: what the piece costs at least, by the pool's top."""
+        large = [0]
+        while large:
+            n = large.pop()
+            if len(self._members[n]) > (size or PIECE) and self._split(n):
+                large += [n, self.count - 1]
 
-    def _cut(self, size: int) -> None:
-        """Cut the rows where classes begin and few others live on, not far from equal parts."""
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._rows)
+
+    def _split(self, n: int) -> bool:
+        """Cut a piece in two where classes begin and few others live on, not far from its middle; false if that is not possible."""
         rows, first, last = self._program.rows, dict[int, int](), dict[int, int]()
-        for row in rows:
-            for group, _ in row.members:
-                first.setdefault(group, row.section)
-                last[group] = row.section
-        begins, ends, sections = sorted(first.values()), sorted(last.values()), sorted({*first.values()})
-        count, cuts = -(-len(begins) // size), set[int]()
-        for n in range(1, count):
-            low, high = (begins[int(len(begins) * (n + part) / count)] for part in (-ASIDE, ASIDE))
-            near = sections[bisect_left(sections, low) : bisect_right(sections, high)]
-            cuts.add(min(near, key=lambda cut: (bisect_left(begins, cut) - bisect_left(ends, cut), cut)))
-        borders = sorted(cuts)
-        self._rows: list[list[int]] = [[] for _ in range(len(borders) + 1)]
-        for number, row in enumerate(rows):
-            if row.members:
-                self._rows[bisect_right(borders, row.section)].append(number)
-        self._rows = [numbers for numbers in self._rows if numbers]
-        self._members = [
-            sorted({group for number in numbers for group, _ in rows[number].members}) for numbers in self._rows
-        ]
-        self._units = {group: units for row in rows for group, units in row.members}
-        self._pieces_of = dict[int, list[int]]()
-        for n, members in enumerate(self._members):
-            for group in members:
-                self._pieces_of.setdefault(group, []).append(n)
+        for number in self._rows[n]:
+            for group, _ in rows[number].members:
+                first.setdefault(group, rows[number].section)
+                last[group] = rows[number].section
+        begins, ends = sorted(first.values()), sorted(last.values())
+        aside = len(begins) * SIDE[0] // SIDE[1]
+        middle = {section for section in begins[aside : len(begins) - aside] if section > begins[0]}
+        if not middle:
+            return False
+        border = min(middle, key=lambda at: (bisect_left(begins, at) - bisect_left(ends, at), at))
+        before = [number for number in self._rows[n] if rows[number].section < border]
+        after = [number for number in self._rows[n] if rows[number].section >= border]
+        here, due, other = self._worth(before), self._due[n], self.count
+        there = self._worth(after)
+        self._due[n] = {}
+        self._due.append({})
+        for group, left in due.items():
+            homes = [(group, pool) for pool in self._program.homes[group]]
+            if last[group] < border:
+                self._due[n][group] = left
+                continue
+            self._pieces_of[group].append(other)
+            if first[group] >= border:
+                self._pieces_of[group].remove(n)
+                self._due[other][group] = left
+                continue
+            part = [
+                int((cost + there.get(home, 0.0) - here.get(home, 0.0)) / 2)
+                for home, cost in zip(homes, left, strict=True)
+            ]
+            self._due[n][group], self._due[other][group] = part, list(map(sub, left, part))
+        self._rows[n] = before
+        self._rows.append(after)
+        chosen = self._chosen(n) if n in self._known else {}
+        self._members[n] = sorted(self._due[n])
+        self._members.append(sorted(self._due[other]))
+        for each in (n, other) if chosen else ():
+            self._known[each] = Answer(tuple(chosen[group] for group in self._members[each]), None, None, None)
+        return True
 
-    def _inside(self, n: int, crowds: Iterable[Crowd]) -> Iterator[Crowd]:
+    def _worth(self, numbers: Sequence[int]) -> dict[tuple[int, int], float]:
+        """What the room of each class in each pool is worth in these rows."""
+        rows, found = self._program.rows, dict[tuple[int, int], float]()
+
+        def pay(number: int, group: int, paid: float) -> None:
+            key = group, rows[number].pool
+            found[key] = found.get(key, 0.0) + self._scale * paid
+
+        for number in numbers:
+            price = self._prices.get(number, 0.0)
+            for group, units in rows[number].members if price > 0 else ():
+                pay(number, group, price * units)
+        some = set(numbers)
+        for crowd, price in self._of_crowds.items():
+            for group, votes in zip(crowd.classes, crowd.votes, strict=True) if crowd.row in some else ():
+                pay(crowd.row, group, price * votes)
+        return found
+
+    def _crowds(self, n: int) -> Iterator[Crowd]:
         """The crowds of a piece, as it numbers rows and classes."""
         row_of = {number: row for row, number in enumerate(self._rows[n])}
         number_of = {group: number for number, group in enumerate(self._members[n])}
-        for crowd in crowds:
+        for crowd in self._of_crowds:
             if crowd.row in row_of:
                 yield Crowd(row_of[crowd.row], tuple(number_of[group] for group in crowd.classes), crowd.votes)
 
@@ -106,7 +157,13 @@ class Pieces:
                 n: Answer(tuple(near[group] for group in members), None, None, None)
                 for n, members in enumerate(self._members)
             }
-        for pieces in (range(len(self._members)), self._open()):
+        if not self._choose_all(range(len(self._members)), end):
+            return None
+        for _ in range(HALVES if near is not None else 0):
+            pieces = [n for n, answer in self._known.items() if answer.stopped is not None]
+            before = self.count
+            pieces = [n for n in pieces if self._split(n)]
+            pieces += range(before, self.count)
             if not self._choose_all(pieces, end):
                 return None
         return self._least_cost
@@ -146,10 +203,6 @@ class Pieces:
         part = settled_in(self._program, chosen)
         return self._asking.ask(part, Question(0), work).pools
 
-    def _open(self) -> Iterator[int]:
-        """The pieces of which the best choice is not known, one after the other."""
-        yield from [n for n, answer in self._known.items() if answer.stopped is not None]
-
     def _choose_all(self, pieces: Iterable[int], end: int) -> bool:
         """Choose anew in these pieces; false if there is no choice."""
         pieces = list(pieces)
@@ -159,7 +212,7 @@ class Pieces:
     def _choose(self, n: int, work: int) -> bool:
         """Choose anew in a piece; false if there is no choice."""
         near = self._known[n].pools if n in self._known else None
-        answer = self._asking.ask(self._piece(n), Question(0, near=near, crowds=self._crowds[n]), work)
+        answer = self._asking.ask(self._piece(n), Question(0, near=near, crowds=tuple(self._crowds(n))), work)
         known = self._known.get(n)
         least = 0 if known is None else known.bound or 0
         self._known[n] = answer._replace(bound=max(answer.bound or 0, least), pools=answer.pools or near)
@@ -207,7 +260,7 @@ class Pieces:
         missing -= sum(each - (self._known[n].bound or 0) for n, each in enumerate(least))
         order = [n for n in self._by_need(pool, top) if top not in self._below.get((n, pool), {})]
         while order and raised < missing:
-            if raised * (asked + len(order)) < missing * asked:  # the others will hardly do
+            if raised * (asked + len(order)) * UNEVEN < missing * asked:  # the others will hardly do
                 break
             piece = self._piece(order[0])
             if end - self._asking.work < budget.LEAST_PER_ENTRY * piece.entries:
@@ -215,8 +268,8 @@ class Pieces:
             n = order.pop(0)
             tops = tuple(top if each == pool else None for each in range(len(self._program.rooms)))
             near, enough = self._known[n].pools, least[n] + missing - raised
-            question = Question(0, tops=tops, near=near, enough=enough, crowds=self._crowds[n])
-            answer = self._asking.ask(piece, question, end - self._asking.work)
+            question = Question(0, tops=tops, near=near, enough=enough, crowds=tuple(self._crowds(n)))
+            answer = self._asking.ask(piece, question, (end - self._asking.work) // (2 if order else 1))
             if answer.is_impossible:
                 return True
             found = max(answer.bound or 0, least[n])
@@ -241,7 +294,7 @@ class Pieces:
         return total + sum(answer.bound or 0 for answer in self._known.values())
 
     def _by_need(self, pool: int, top: int) -> list[int]:
-        """The pieces in whose best choice the pool is higher than this top, at the most sections first; and at last those of which none is known."""
+        """The pieces in whose best choice the pool is higher than this top, the easiest first; and at last those of which none is known."""
         room, need = self._program.rooms[pool], dict[int, int]()
         for n, answer in self._known.items():
             if answer.stopped is not None or answer.pools is None:
@@ -253,39 +306,7 @@ class Pieces:
                 load = row.always + sum(units for group, units in row.members if group in inside)
                 if row.pool == pool and load > room.below(top) + room.spare:
                     need[n] = need.get(n, 0) + 1
-        return sorted(need, key=lambda n: (-need[n], n))
-
-    def _divided(
-        self, prices: Iterable[tuple[int, float]], crowds: Iterable[tuple[Crowd, float]]
-    ) -> list[dict[int, list[int]]]:
-        """For each piece, what each class costs there in each of its homes: what its room is worth there is taken off, and the rest is shared evenly."""
-        program = self._program
-        worth: list[dict[tuple[int, int], float]] = [{} for _ in self._rows]
-        piece_of = {number: n for n, numbers in enumerate(self._rows) for number in numbers}
-
-        def pay(number: int, group: int, paid: float) -> None:
-            here, key = worth[piece_of[number]], (group, program.rows[number].pool)
-            here[key] = here.get(key, 0.0) + self._scale * paid
-
-        for number, price in prices:
-            for group, units in program.rows[number].members if price > 0 else ():
-                pay(number, group, price * units)
-        for crowd, price in crowds:
-            for group, votes in zip(crowd.classes, crowd.votes, strict=True):
-                pay(crowd.row, group, price * votes)
-        due: list[dict[int, list[int]]] = [{} for _ in self._rows]
-        for group, pieces in self._pieces_of.items():
-            homes = program.homes[group]
-            left = [self._scale * cost for cost in program.terms[0].of_homes[group]]
-            each = [
-                (left[k] + sum(worth[n].get((group, p), 0.0) for n in pieces)) / len(pieces)
-                for k, p in enumerate(homes)
-            ]
-            for n in pieces[:-1]:
-                due[n][group] = [int(each[k] - worth[n].get((group, p), 0.0)) for k, p in enumerate(homes)]
-                left = list(map(sub, left, due[n][group]))
-            due[pieces[-1]][group] = left
-        return due
+        return sorted(need, key=lambda n: (not need[n], self._known[n].work, -need[n], n))
 
     def _piece(self, n: int) -> Program:
         """The program of one piece, in which each class costs so much more than in its cheapest home."""

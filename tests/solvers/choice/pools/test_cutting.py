@@ -14,8 +14,11 @@ from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.cutting import Floors, Pieces
 from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.asking import Asking, Next
+from solvers.choice.pools.questions.question import Answer, Question
+from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
+from solvers.model.solver import Limits, Silent
 
 from .test_crowds import random_prices
 from .test_limits import choices, small
@@ -64,7 +67,7 @@ def test_no_choice_is_below_what_pieces_prove(
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
 def test_no_choice_is_below_what_pieces_prove_after_moving_costs(kind: str, asking: Asking) -> None:
     raised = 0
-    for seed in range(6):
+    for seed in range(4):
         program = small(kind, seed)
         everything = choices(program)
         prices = random_prices(program, Random(seed))
@@ -81,6 +84,31 @@ def test_no_choice_is_below_what_pieces_prove_after_moving_costs(kind: str, aski
             floors = Floors(program, pieces, most, tops[0], asking)
             assert floors.bound(WORK) <= min(second for first, second, _ in everything if first <= most)
     assert raised or kind == "memories"
+
+
+class Hasty(Asking):
+    """Takes every answer for one that was not proven."""
+
+    def ask(self, program: Program, question: Question, work: int | None, then: Next = lambda: None) -> Answer:
+        return super().ask(program, question, work, then)._replace(stopped=StopReason.WORK_LIMIT)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_no_choice_is_below_what_pieces_prove_that_were_cut_in_two(kind: str) -> None:
+    asking, most = Hasty(Limits(), 0, Silent()), 0
+    for seed in range(4):
+        program = small(kind, seed)
+        everything = choices(program)
+        least, _, pools = min(everything)
+        prices = random_prices(program, Random(seed))
+        pieces = Pieces(program, asking, prices.of_rows.items(), prices.of_crowds.items(), size=100)
+        bound = pieces.bound(WORK, pools)
+        assert bound is not None
+        assert bound <= pieces.improve(least, 100_000) <= least
+        most = max(most, pieces.count)
+        assert pieces.choice(WORK) in {each for _, _, each in everything} | {None}
+    assert most > 2
+    asking.close()
 
 
 def test_pieces_that_choose_alike_prove_the_best_choice_and_its_heights(asking: Asking) -> None:
