@@ -1,13 +1,18 @@
 """Plans dense packings: boxes cut up by straight cuts, whole, with pieces dropped, or shrunk. Prints each plan's gap to the bound.
 
-python -m scripts.measure.solving.dense [--time-limit 10] [--work-limit N] [--seeds 2] [--first-seed 0] [FAMILY:BUFFERS]...
+With `--odd KIND`, one buffer of each obeys another rule (KIND:1: one per cent of them). They keep to it in a plan that is made without the rules, but for
+`low` and `conflict`.
+
+python -m scripts.measure.solving.dense [--time-limit 10] [--work-limit N] [--seeds 2] [--first-seed 0] [--odd KIND[:PER_CENT]]... [FAMILY:BUFFERS]...
 """
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from itertools import product
 
-from planner import Buffer, Lifetimes, Options, Pool, Problem, plan
+from planner import Buffer, Constraints, Fixed, Lifetimes, Options, Pool, Problem, plan
 from planner.generate import Request, generate
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, seeds
@@ -17,6 +22,10 @@ STEPS_PER_BUFFER = 8
 TALL = 0.33
 """Share of cuts in time for boxes with 60 to 110 of 300 to 500 pieces live at a time."""
 USUAL = ("whole:1500", "whole:3000", "whole:8000", "dropped3:3000", "dropped5:3000", "sizes:3000", "times:3000")
+
+KINDS = ("fixed", "conflict", "gaps", "window", "aligned")
+PLAIN_WORK = 7_500_000
+LEAST_WITH_GAP = 3
 
 Piece = tuple[int, int, int]
 """(start, end, size)"""
@@ -76,24 +85,66 @@ def problem_of(pieces: list[Piece]) -> Problem:
     return Problem(buffers, (Pool("arena"),), lifetimes=Lifetimes.HALF_OPEN)
 
 
+def with_rules(plain: Problem, kind: str, count: int, seed: int) -> Problem:
+    """So many buffers, or pairs of them for `conflict`, obey another rule; `mixed`: each another one."""
+    rng = random.Random(seed)
+    buffers, conflicts = list(plain.buffers), list[tuple[int | str, int | str]]()
+    found = plan(plain, Options(time_limit=None, work_limit=PLAIN_WORK))
+    at = {placed.id: placed.offset for placed in found.placements}
+    half = (found.peak or 0) // 2
+    left = rng.sample(range(len(buffers)), len(buffers))
+    for number in range(count):
+        rule = KINDS[number % len(KINDS)] if kind == "mixed" else kind
+        i = next(i for i in left if rule != "gaps" or _lives(buffers[i]) >= LEAST_WITH_GAP)
+        left.remove(i)
+        buffer = buffers[i]
+        ((start, end),) = buffer.live or ()
+        match rule:
+            case "low":
+                buffers[i] = replace(buffer, fixed=Fixed("arena", 0))
+            case "fixed":
+                buffers[i] = replace(buffer, fixed=Fixed("arena", at[buffer.id]))
+            case "window":
+                buffers[i] = replace(buffer, max_offset=max(half, at[buffer.id]))
+            case "gaps":
+                part = (end - start) // 3
+                buffers[i] = replace(buffer, live=((start, start + part), (end - part, end)))
+            case "aligned":
+                buffers[i] = replace(buffer, alignment=64)
+            case "conflict":
+                apart = [b.id for b in plain.buffers for live in b.live or () if live[0] >= end or live[1] <= start]
+                conflicts += [(buffer.id, rng.choice(apart))] if apart else []
+            case _:
+                raise SystemExit(f"no such kind: {kind}; there are {', '.join(KINDS)}, low and mixed")
+    return replace(plain, buffers=tuple(buffers), constraints=Constraints(conflicts=tuple(conflicts)))
+
+
+def _lives(buffer: Buffer) -> int:
+    """How many steps, from the first to the last."""
+    ((start, end),) = buffer.live or ()
+    return end - start
+
+
 def main() -> None:
     parser = Arguments(__doc__)
     parser.add_argument("families", nargs="*", default=USUAL)
     parser.add_argument("--time-limit", type=float, default=10.0)
     parser.add_argument("--work-limit", type=int, help="on a busy machine: 5000000 is what 10 seconds allow")
     parser.add_seeds(2, 0)
+    parser.add_argument("--odd", nargs="+", default=[""], help=f"of {', '.join(KINDS)}, low and mixed")
     arguments = parser.parse_args()
-    for wanted in arguments.families:
+    for wanted, odd in product(arguments.families, arguments.odd):
         name, _, count = wanted.partition(":")
+        kind, _, share = odd.partition(":")
         for seed in seeds(arguments):
+            problem = problem_of(family(name, int(count), seed))
+            if kind:
+                problem = with_rules(problem, kind, max(int(count) * int(share or 0) // 100, 1), seed)
             before = spent.seconds()
-            found = plan(
-                problem_of(family(name, int(count), seed)),
-                Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit),
-            )
+            found = plan(problem, Options(time_limit=arguments.time_limit, work_limit=arguments.work_limit))
             gap = 100 * ((found.peak or 0) / (found.pools[0].bound or 1) - 1)
             print(
-                f"{name:13} {count:>6} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
+                f"{name:13} {count:>6} {odd} seed {seed}: {gap:7.3f} %, by {found.solver}, {found.status}, stopped by {found.stop}, "
                 f"{'repeatable' if found.reproducible else 'not repeatable'}, {spent.seconds() - before:.1f} s of the processor",
                 flush=True,
             )
