@@ -20,6 +20,7 @@ from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 from .layout import lives
+from .relaxed.solver import Relaxed
 
 Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tuple[Ints, int]]
 """Takes sections, columns, a start, a peak that is low enough, seed, work and a report function; returns offsets and the work done."""
@@ -113,10 +114,13 @@ class Gluing(Improver):
     """
 
     name: ClassVar[str] = "gluing"
-    features: ClassVar[frozenset[Feature]] = frozenset({Feature.CAPACITY})
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK - {Feature.RESERVED}
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        return selection.kernels.gluing if is_plain(instance) else None
+        if instance.pools[0].reserved:
+            return None
+        is_ruled = not is_plain(instance) or _ends_are_limited(instance)
+        return Relaxed(instance, selection).lower if is_ruled else selection.kernels.gluing
 
 
 class Run:
@@ -137,3 +141,9 @@ def is_plain(instance: Instance) -> bool:
     fixed = instance.lowest == instance.highest
     one_each = len(np.unique(owner)) == len(owner)
     return instance.is_plain and one_each and not fixed.any() and not instance.pools[0].reserved
+
+
+def _ends_are_limited(instance: Instance) -> bool:
+    """Must some block end below where others may?"""
+    ends = instance.highest + instance.block_high[:, None] + instance.modulus
+    return bool((ends <= int((instance.highest + instance.block_high[:, None]).max())).any())

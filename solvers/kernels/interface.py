@@ -161,6 +161,15 @@ class Kernels(Protocol):
     ) -> tuple[Ints, int]:
         """The same for plain blocks, by joining pieces until one is left."""
 
+    def glued_pieces(
+        self, sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, Ints, int]:
+        """The same with the pieces, in which the blocks stay: (offsets, parents, work).
+
+        The parent of each block, and then of each piece of several, is the number of the piece that it is part of, -1 if it is part of none. There are no
+        parents if nothing better than the start is found.
+        """
+
     def search(
         self,
         sections: int,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beam import beam
     from .births import by_birth
-    from .gluing.gluing import gluing
+    from .gluing.gluing import glued_pieces, gluing
     from .greedy import greedy, greedy_fill, greedy_order, greedy_orders, greedy_place
     from .improve import improve
     from .search import search
@@ -18,6 +18,7 @@ __all__ = [
     "apart",
     "beam",
     "by_birth",
+    "glued_pieces",
     "gluing",
     "greedy",
     "greedy_fill",
@@ -41,6 +42,7 @@ MODULES = {
     "beam": "beam",
     "by_birth": "births",
     "gluing": "gluing.gluing",
+    "glued_pieces": "gluing.gluing",
     "search": "search",
 }
 

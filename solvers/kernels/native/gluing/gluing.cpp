@@ -230,11 +230,12 @@ private:
 
     // Takes the placement of the pieces at these bases if it is better.
     void settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& bases) {
-        auto offsets = blocks_.settle(forest, boxes, bases, course_.work);
+        auto offsets = blocks_.settle(forest, boxes, bases, options_.falls, course_.work);
         if (!offsets) return;
         const Coord peak = blocks_.peak_of(*offsets);
         if (peak >= result_.peak) return;
         result_.offsets = std::move(*offsets), result_.peak = peak;
+        if (!options_.falls) result_.parents = blocks_.parents(forest, boxes);
         course_.report(result_.offsets);
     }
 

@@ -98,7 +98,7 @@ Coord LeafBlocks::peak_of(const std::vector<Coord>& offsets) const {
 }
 
 std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& floors,
-                                                     std::int64_t& work) const {
+                                                     bool falls, std::int64_t& work) const {
     std::vector<std::pair<Coord, Node>> leaves;
     for (std::size_t box = 0; box < boxes.size(); ++box) {
         for (const auto& [base, leaf] : leaves_of(forest, boxes[box])) leaves.push_back({floors[box] + base, leaf});
@@ -107,12 +107,29 @@ std::optional<std::vector<Coord>> LeafBlocks::settle(const Forest& forest, const
     std::vector<Coord> top(live_.size(), 0), bases(count(), 0);
     for (const auto& [base, leaf] : leaves) {
         const auto first = top.begin() + piece(leaf).begin, last = top.begin() + piece(leaf).end;
-        if (!put(leaf, *std::max_element(first, last), bases)) return std::nullopt;
+        if (!put(leaf, falls ? *std::max_element(first, last) : base, bases)) return std::nullopt;
         std::fill(first, last, bases[static_cast<std::size_t>(leaf)] + piece(leaf).height);
         work += last - first;
     }
     for (Coord& base : bases) base *= unit_;
     return bases;
+}
+
+std::vector<Coord> LeafBlocks::parents(const Forest& forest, const std::vector<Node>& boxes) const {
+    std::vector<Coord> parents(count(), -1);
+    std::vector<std::pair<Node, Coord>> open;
+    for (const Node box : boxes) open.push_back({box, -1});
+    while (!open.empty()) {
+        const auto [node, parent] = open.back();
+        open.pop_back();
+        if (forest[node].joint == Joint::kLeaf) {
+            parents[static_cast<std::size_t>(node)] = parent;
+            continue;
+        }
+        for (const Node part : forest[node].made_of()) open.push_back({part, static_cast<Coord>(parents.size())});
+        parents.push_back(parent);
+    }
+    return parents;
 }
 
 // Puts the block at its lowest suitable base from `floor` on; false if there is none.

@@ -24,8 +24,12 @@ public:
     const std::vector<Coord>& live() const { return live_; }
     Coord peak_of(const std::vector<Coord>& offsets) const;
 
-    // The placement of the blocks if these pieces have these bases, and then all blocks fall. None if a block has no suitable base.
-    std::optional<std::vector<Coord>> settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& bases, std::int64_t& work) const;
+    // The placement of the blocks if these pieces have these bases, and then all blocks fall, if they do. None if a block has no suitable base.
+    std::optional<std::vector<Coord>> settle(const Forest& forest, const std::vector<Node>& boxes, const std::vector<Coord>& bases, bool falls,
+                                             std::int64_t& work) const;
+
+    // The number of the piece that each block and each piece is part of, -1 if it is loose. Pieces of several blocks are numbered after the blocks.
+    std::vector<Coord> parents(const Forest& forest, const std::vector<Node>& boxes) const;
 
 private:
     bool put(Node leaf, Coord floor, std::vector<Coord>& bases) const;

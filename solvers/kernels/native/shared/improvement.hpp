@@ -14,6 +14,7 @@ struct ImprovementOptions {
     std::span<const Coord> start;  // a valid placement
     Coord enough = 0;              // a peak that needs no lowering
     std::uint64_t seed = 0;
+    bool falls = true;             // gluing alone: do the blocks fall as low as they can, or stay in their pieces?
     std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;  // in looks; each kernel says how many take about a microsecond
 };
 
@@ -21,6 +22,7 @@ struct Improvement {
     std::vector<Coord> offsets;
     Coord peak = 0;
     std::int64_t work = 0;
+    std::vector<Coord> parents;  // gluing alone, if blocks stay in their pieces
 };
 
 // Called every few milliseconds, with a better placement if there is one. Returns true to stop.

@@ -50,21 +50,46 @@ def gluing(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
 ) -> tuple[Ints, int]:
     """Offsets that are no worse than the start, and the work done in approximate microseconds of native code."""
+    offsets, _, done = _glued(sections, columns, start, enough, seed, work, report, falls=True)
+    return offsets, done
+
+
+def glued_pieces(
+    sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+) -> tuple[Ints, Ints, int]:
+    """The same with the pieces, in which the blocks stay: the piece that each block and each piece is part of, -1 for none; empty if nothing is better."""
+    return _glued(sections, columns, start, enough, seed, work, report, falls=False)
+
+
+def _glued(
+    sections: int,
+    columns: Columns,
+    start: Ints,
+    enough: int,
+    seed: int,
+    work: int,
+    report: Report,
+    *,
+    falls: bool,
+) -> tuple[Ints, Ints, int]:
     instance = instance_of(sections, columns)
     demand(is_plain(instance), "blocks of one rect each, without pairs or reserved ranges")
     check_start(columns, start, enough, work)
     course = Course(seed, work * LOOKS_PER_MICROSECOND, report)
-    run = _Gluing(LeafBlocks(instance, columns), start, enough, course)
+    run = _Gluing(LeafBlocks(instance, columns), start, enough, course, falls=falls)
     run.run()
-    return np.array(run.best, dtype=np.int64), course.work // LOOKS_PER_MICROSECOND
+    done = course.work // LOOKS_PER_MICROSECOND
+    return np.array(run.best, dtype=np.int64), np.array(run.parents, dtype=np.int64), done
 
 
 class _Gluing(Gluer):
     temperature = 9_000
     looks = LOOKS_A_PAYMENT
 
-    def __init__(self, blocks: LeafBlocks, start: Ints, enough: int, course: Course) -> None:
+    def __init__(self, blocks: LeafBlocks, start: Ints, enough: int, course: Course, *, falls: bool) -> None:
         super().__init__(blocks, course)
+        self.falls = falls
+        self.parents: list[int] = []
         self.enough = enough
         self.best: list[int] = start.tolist()
         self.peak = blocks.peak_of(self.best)
@@ -257,10 +282,11 @@ class _Gluing(Gluer):
 
     def _settle(self, forest: Forest, boxes: list[int], bases: list[int]) -> None:
         """Takes the placement of the pieces at these bases if it is better."""
-        offsets = self.blocks.settle(forest, self.course, boxes, bases)
+        offsets = self.blocks.settle(forest, self.course, boxes, bases, falls=self.falls)
         if offsets is None:
             return
         peak = self.blocks.peak_of(offsets)
         if peak < self.peak:
             self.best, self.peak = offsets, peak
+            self.parents = self.blocks.parents(forest, boxes) if not self.falls else []
             self.course.report(offsets)

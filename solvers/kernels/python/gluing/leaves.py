@@ -49,21 +49,36 @@ class LeafBlocks:
     def peak_of(self, offsets: list[int]) -> int:
         return max((offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0)
 
-    def settle(self, forest: Forest, course: Course, boxes: list[int], floors: list[int]) -> list[int] | None:
-        """The placement of the blocks if these pieces have these bases, and then all blocks fall. None if a block has no suitable base."""
+    def settle(
+        self, forest: Forest, course: Course, boxes: list[int], floors: list[int], *, falls: bool
+    ) -> list[int] | None:
+        """The placement of the blocks if these pieces have these bases, and then all blocks fall, if they do. None if a block has no suitable base."""
         leaves = [
             (floor + base, leaf)
             for floor, whole in zip(floors, boxes, strict=True)
             for base, leaf in _leaves_of(forest, whole)
         ]
         top, bases = [0] * len(self.live), [0] * len(self.pieces)
-        for _, leaf in sorted(leaves):
+        for base, leaf in sorted(leaves):
             begin, end, height = self.pieces[leaf]
-            if not self._put(leaf, max(top[begin:end]), bases):
+            if not self._put(leaf, max(top[begin:end]) if falls else base, bases):
                 return None
             top[begin:end] = [bases[leaf] + height] * (end - begin)
             course.work += end - begin
         return [base * self.unit for base in bases]
+
+    def parents(self, forest: Forest, boxes: list[int]) -> list[int]:
+        """The number of the piece that each block and each piece is part of, -1 if it is loose. Pieces of several blocks are numbered after the blocks."""
+        parents = [-1] * len(self.pieces)
+        todo = [(box, -1) for box in boxes]
+        while todo:
+            node, parent = todo.pop()
+            if forest[node].is_leaf:
+                parents[node] = parent
+            else:
+                todo += [(part, len(parents)) for part in forest[node].parts]
+                parents.append(parent)
+        return parents
 
     def _put(self, leaf: int, floor: int, bases: list[int]) -> bool:
         """Puts the block at its lowest suitable base from `floor` on; false if there is none."""
