@@ -159,7 +159,8 @@ class _SeparatePools:
         ]
         todo = self._affordable(every)
         budget = self._budget(todo)
-        if budget == 0:
+        is_last = budget == 0
+        if is_last:
             todo, budget = self._last_resort(every)
         if budget == 0:
             return self.engines.stop
@@ -181,10 +182,11 @@ class _SeparatePools:
                 self._put(turn.pool, turn.component, turn.component.placement)
         self._prove()
         spent = self.engines.work - before
-        is_stuck = spent == 0 and self.engines.active == active
+        is_stuck = is_idle = spent == 0 and self.engines.active == active
         if not any(map(proves, self.engines.active)):
             is_stuck |= spent < budget and self.board.value == value  # engines end early if nothing is left to try
         is_stuck &= all(turn.component.turns for turn in every)
+        is_stuck |= is_idle and is_last  # the next round would be the same
         return self.engines.stop if is_stuck and self._finished() is None else None
 
     def _affordable(self, turns: list[Turn]) -> list[Turn]:

@@ -12,13 +12,13 @@ import pytest
 from solvers.geometry.rules import violation
 from solvers.heuristics.improve import Gluing
 from solvers.kernels.columns import columns
-from solvers.model.instance import Instance, Ints
+from solvers.model.instance import Instance, Ints, Placement
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 from tests.small.strategies import NIGHTLY
 from tests.solvers.heuristics.test_gluing import packing
-from tests.solvers.heuristics.test_improve import first_placement, never, peak, placement
+from tests.solvers.heuristics.test_improve import first_placement, never, peak
 from tests.solvers.kernels.kernel_sets import native, reference, use_reference, where_native_run
 
 HEIGHT = 1 << 20
@@ -28,7 +28,7 @@ def outcome_of(instance: Instance, work: int, enough: int = 0, seed: int = 1) ->
     start = first_placement(instance)
     if start is None:
         return None
-    task = Task(limits=Limits(work=work), start=placement(start), bound=(enough,), seed=seed)
+    task = Task(limits=Limits(work=work), start=Placement.in_one_pool(start), bound=(enough,), seed=seed)
     return Gluing().solve(instance, task, Silent())
 
 

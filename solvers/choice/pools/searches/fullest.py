@@ -158,14 +158,15 @@ class FullestFirst:
                 continue
             if found.bound is not None:
                 bound = max(bound, -(-(found.bound + rest) // self._scale))
+            of_others = (boxes[0][0],) if boxes else ()
             if found.pools is None:
-                return min(bound, most)
+                return min(bound, most, *of_others)
             tops = self._raised(part.least_tops(found.pools), worth, rooms)
             below = settle(tops)
             if not below.is_impossible:
                 most = min(most, max(bound, below.bound or 0))
             if below.stopped is not None:
-                return min(bound, most)
+                return min(bound, most, *of_others)
             for higher in _higher(rooms, tops, [self._program.highest(pool) for pool in range(len(rooms))]):
                 number += 1
                 heappush(boxes, (bound, number, higher))
