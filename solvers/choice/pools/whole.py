@@ -165,9 +165,7 @@ class Whole(PlacedChoices):
             by_pieces = self._by_pieces(question, found) if is_exact else []
             found = by_pieces or self._dearest_first(question, found)
             is_packed = bool(found) and is_exact and self._pack_near(question, found[0])
-            if by_pieces and self._is_close(
-                index, found[0].value
-            ):  # what is left is better spent on packing, and on the next term
+            if by_pieces and self._is_close(index, found[0].value):  # packing and the next term need the rest
                 return [] if is_packed else found
             if is_packed:
                 question, found = self._question(index, question.stretch, is_exact), []

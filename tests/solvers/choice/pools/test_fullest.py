@@ -189,8 +189,8 @@ def test_what_is_claimed_below_all_heights_holds_where_a_question_ends_early(
         chance = Random(seed)
         prices = {row: chance.choice((0.0, chance.random() * dearest / 100_000)) for row in range(len(program.rows))}
         least = min(program.terms[0].of_tops(tops) for tops, _ in fitting)
-        best = min(value for tops, value in fitting if program.terms[0].of_tops(tops) <= least)
-        for answered in range(4):
+        for held, answered in product((least, least + least // 8), range(4)):
+            best = min(value for tops, value in fitting if program.terms[0].of_tops(tops) <= held)
             left = iter(range(answered))
 
             def settle(
@@ -203,7 +203,7 @@ def test_what_is_claimed_below_all_heights_holds_where_a_question_ends_early(
                 below = [value for tops, value in fitting if all(map(le, tops, highest))]
                 return Answer((), min(below), min(below), None) if below else Answer(None, None, None, None)
 
-            search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
+            search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
             assert search.over_heights(prices, dearest, settle, WORK) <= best
 
 
