@@ -22,6 +22,7 @@ FACES = {
     "memplan": "what users import, a module for each of the library's packages",
     "api/cli/__main__.py": "`python -m api.cli`",
     "api/cli/exit_codes.py": "what scripts read; docs/cli.md lists them",
+    "solvers/choice/alternatives/questions/wire.py": "answers as both processes know them: the one that asks does not load what answers",
     "api/store/sql/databases/migrations": "what alembic loads: one step each, which never changes",
     "solvers/others/named/tflm.py": "planners that users name; loaded only for them, which saves 1.6 ms of the processor",
     "docker/healthcheck.py": "a program: what a container's engine runs",
