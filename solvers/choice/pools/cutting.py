@@ -55,7 +55,7 @@ class Pieces:
         """`crowds` are worth so much for each vote; `size` is the most classes of a piece."""
         self._program, self._asking = program, asking
         costs = [cost for of_homes in program.terms[0].of_homes for cost in of_homes]
-        self._scale = max(min(FINEST, MOST_FINE // max(costs, default=1)), 1)
+        self._scale = max(min(FINEST, MOST_FINE // max([*costs, 1])), 1)
         self._prices, self._of_crowds = dict(prices), dict(crowds)
         self._units = {group: units for row in program.rows for group, units in row.members}
         self._rows = [[number for number, row in enumerate(program.rows) if row.members]]

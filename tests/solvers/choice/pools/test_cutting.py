@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import mul
 from random import Random
 
@@ -84,6 +85,15 @@ def test_no_choice_is_below_what_pieces_prove_after_moving_costs(kind: str, aski
             floors = Floors(program, pieces, most, tops[0], asking)
             assert floors.bound(WORK) <= min(second for first, second, _ in everything if first <= most)
     assert raised or kind == "memories"
+
+
+def test_choices_that_cost_nothing_have_pieces_that_prove_nothing(asking: Asking) -> None:
+    program = small("pools", 0)
+    free = tuple((0,) * len(homes) for homes in program.homes)
+    first = program.terms[0]._replace(of_homes=free)
+    pieces = Pieces(replace(program, terms=(first, *program.terms[1:])), asking, (), size=2)
+    assert pieces.bound(WORK) == 0
+    assert pieces.improve(0, WORK) == 0
 
 
 class Hasty(Asking):
