@@ -73,11 +73,11 @@ class Attempts(ABC):
                 attempt.stop()
 
     async def close(self) -> None:
-        """Close; jobs go back into the queue with the best they have."""
+        """Close; jobs go back into the queue with the best they have, and with them one whose claim is under way."""
         self._endings.closing = True
+        self._wake.set()
         if self._dispatcher is not None:
-            self._dispatcher.cancel()
-            await asyncio.gather(self._dispatcher, return_exceptions=True)
+            await asyncio.wait({self._dispatcher})
         for attempt in self._running:
             attempt.put_back()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -87,7 +87,7 @@ class Attempts(ABC):
         """Begin as many jobs as there are, and as there is room for."""
 
     async def _dispatch(self) -> None:
-        while True:
+        while not self._endings.closing:
             self._wake.clear()
             try:
                 await self._take_on()
@@ -132,7 +132,6 @@ class EmbeddedDispatcher(Attempts):
         """Requests that wait a moment for a process; every second free process goes to the queue."""
         self._promised = self._claiming = 0
         self._queue_is_next = False
-        self._closing = False
 
     async def start(self) -> None:
         left = await asyncio.to_thread(self._store.recover, "the service was killed", MOST_DEATHS)
@@ -192,7 +191,7 @@ class EmbeddedDispatcher(Attempts):
 
     @property
     def _has_room(self) -> bool:
-        return not self._closing and len(self._running) + self._promised < self._processes.size
+        return not self._endings.closing and len(self._running) + self._promised < self._processes.size
 
     @property
     def _has_room_for_long(self) -> bool:
@@ -206,7 +205,6 @@ class EmbeddedDispatcher(Attempts):
         return self._has_several_owners and busy >= self._processes.size - 1 > 0
 
     async def close(self) -> None:
-        self._closing = True
         elsewhere = [] if self._cluster is None else [self._cluster.close()]
         await asyncio.gather(super().close(), *elsewhere)
 
@@ -249,7 +247,7 @@ class ClusterJobs(Attempts):
         cluster.on_room = self.wake
 
     async def _take_on(self) -> None:
-        while len(self._running) < self._cluster.size:
+        while not self._endings.closing and len(self._running) < self._cluster.size:
             claim = await asyncio.to_thread(self._store.claim, where=Where.CLUSTER)
             if claim is None:
                 break

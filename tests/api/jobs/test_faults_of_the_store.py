@@ -1,9 +1,10 @@
-"""Whatever a store raises about one job, the jobs of others are carried out."""
+"""Whatever a store raises about one job, and however long it takes, no job is lost and those of others are carried out."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,8 +15,8 @@ from api.errors import HttpCode, Refusal
 from api.jobs.dispatch import ClusterJobs
 from api.store import Store, StoreDamaged
 from api.store.opening import open_store
-from api.store.records import About, JobState, NewJob, Where
-from tests.api.jobs.rigs import EASY, LIMITS, Rig, until, with_rig
+from api.store.records import About, Claim, JobState, NewJob, Where
+from tests.api.jobs.rigs import EASY, FOREVER, LIMITS, SECONDS, SLOW, Rig, add, until, with_rig
 
 
 class Failing:
@@ -62,6 +63,39 @@ def test_a_fault_while_a_cluster_s_job_is_claimed_does_not_end_its_dispatcher(
             await jobs.close()
 
     asyncio.run(work())
+
+
+class Slow:
+    """A store that takes long for the claim of a job, which is running meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.has_claimed, self.may_return = threading.Event(), threading.Event()
+
+    def claim(self, *about: Any, **more: Any) -> Claim | None:
+        found = self._store.claim(*about, **more)
+        if found is not None:
+            self.has_claimed.set()
+            self.may_return.wait(SECONDS)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_a_job_that_is_being_claimed_as_the_dispatcher_closes_is_put_back(url: str) -> None:
+    with contextlib.closing(open_store(url)) as store:
+        job = add(store, SLOW, FOREVER)
+
+        async def work(made: Rig) -> None:
+            slow = cast(Slow, made.store)
+            await asyncio.to_thread(slow.has_claimed.wait, SECONDS)
+            asyncio.get_running_loop().call_later(0.3, slow.may_return.set)  # by then it closes
+
+        with_rig(url, work, Slow)
+        now = store.job(job.id)
+        assert now is not None
+        assert (now.state, now.attempt) == (JobState.QUEUED, 1)
 
 
 def test_an_end_that_cannot_be_recorded_for_damage_frees_its_process(url: str) -> None:
