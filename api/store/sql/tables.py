@@ -24,6 +24,15 @@ def written(*columns: Column[Any]) -> ColumnElement[int]:
     return sum(texts, start=literal(BYTES_OF_A_ROW, LARGE_WHOLE))
 
 
+def content() -> list[Column[Any]]:
+    """Return the columns of what is kept whole, behind those that are read without it."""
+    return [
+        Column("size", LARGE_WHOLE, nullable=False),
+        Column("data", BYTES, nullable=False),
+        Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
+    ]
+
+
 jobs = Table(
     "jobs",
     metadata,
@@ -67,9 +76,7 @@ problems = Table(
     "problems",
     metadata,
     Column("job", text(40), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
-    Column("size", LARGE_WHOLE, nullable=False),
-    Column("data", BYTES, nullable=False),  # behind those that are read without it
-    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
+    *content(),
 )
 
 job_plans = Table(
@@ -80,9 +87,7 @@ job_plans = Table(
     Column("etag", text(80), nullable=False),
     Column("summary", DOCUMENT, nullable=False),
     Column("best", LARGE_WHOLE),
-    Column("size", LARGE_WHOLE, nullable=False),
-    Column("data", BYTES, nullable=False),  # behind those that are read without it
-    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
+    *content(),
 )
 
 events = Table(
@@ -102,9 +107,7 @@ plans = Table(
     Column("created", NUMBER, nullable=False),
     Column("etag", text(80), nullable=False),
     Column("summary", DOCUMENT, nullable=False),
-    Column("size", LARGE_WHOLE, nullable=False),
-    Column("data", BYTES, nullable=False),  # behind those that are read without it
-    Column("checksum", LARGE_WHOLE),  # None: an earlier version wrote it
+    *content(),
     Index("plans_by_age", "created"),
 )
 
