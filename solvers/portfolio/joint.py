@@ -12,19 +12,19 @@ from ..bounds.first_bounds import first_bounds
 from ..geometry.presolve import scaled, unit
 from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ..model.errors import SolverError, StopReason
-from ..model.instance import Instance, Ints, Placement
+from ..model.instance import Instance, Placement
 from ..model.interruption import GivenUp, check_interrupted, interrupted_by
 from ..model.linear_terms import choice_cost
 from ..model.needs import is_joint
 from ..model.objective import evaluate
-from ..model.outcome import Outcome, Proof, Value
+from ..model.outcome import Outcome, Proof
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Control, Goal, Task
 from .ahead import Answers, within, working_ahead
-from .board import Board, Relay
+from .board import Board
 from .execute import FULL, Earnings, Engines, ask, execute
-from .few_choices import OF_PEAKS, WORK_OF_A_CHOICE, all_choices, is_settled_by_choice
-from .kept_apart import Ways, may_share, parted, ways_to_share
+from .kept_apart import Ways, ways_to_share
+from .known import Known
 from .proven import Proven
 from .roster import (
     FIRST_ROUND_WORK,
@@ -36,6 +36,7 @@ from .roster import (
     task_of_round,
 )
 from .separate_pools import solve_separate_pools
+from .settled_pools import OF_PEAKS, SettledPools
 
 SHARE_OF_GREEDY = 8
 """Where the choice of pools has a cost, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
@@ -99,23 +100,20 @@ class Joint:
         ]
         self.settler = next((name for name in self.engines.active if by_name or role_of(name).settles_ties), None)
         """The engine that picks the best of several placements of the least cost."""
-        self.repacks = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
         self.board = Board(instance, control)
         check_interrupted()
         first = first_bounds(instance, control.stopped)
         self.proven = Proven(self.original, self.unit, first, self.board)
-        self.placement: Placement | None = None
-        self.value: Value | None = None
-        self.solver: str | None = None
-        self.packed: bytes | None = None
-        """The choice of pools, and of pairs that share, that is proven to be packed as low as can be."""
+        self.known = Known(self.instance, self.unit, self.board)
+        may_repack = not by_name and bool(engines) and not OF_PEAKS.isdisjoint(instance.terms)
+        self.settled_pools = (
+            SettledPools(self.instance, self.task, self.engines, self.known, self.proven) if may_repack else None
+        )
         self.ways: Ways | None = None
         """All ways to pay the least cost of reuse, once that is known."""
         self.seeks_ways = not by_name and bool(engines)
         self.steady = True
         """Would another run settle ties in the same way?"""
-        self.is_settled = False
-        """Was every choice of pools tried, and with it every tie?"""
         self.rounds = 0
         self.earnings = Earnings()
         self.ahead: Answers = {}
@@ -140,15 +138,16 @@ class Joint:
         self.proven.tell()
         if self.start is not None and not self.proven.infeasible:
             known = Placement(self.start.pool, self.start.offset // self.unit)
-            self.take(known, evaluate(self.instance, known), None)
+            self.known.take(known, evaluate(self.instance, known), None)
         # However late it is, greedy makes a plan, if need be in a hurry: a run without one is worth nothing.
-        if self._finished() is None or (self._finished() is StopReason.TIME_LIMIT and self.placement is None):
+        if self._finished() is None or (self._finished() is StopReason.TIME_LIMIT and self.known.placement is None):
             self._ask("greedy", self._greedy_work())
-        if self._finished() is None:
-            self._try_all_choices()
+        if self._finished() is None and self.settled_pools is not None:
+            self.settled_pools.try_all(self.rounds)
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
-        with working_ahead(others, self.instance, replace(self.task, start=self.placement), self.board) as self.ahead:
+        task = replace(self.task, start=self.known.placement)
+        with working_ahead(others, self.instance, task, self.board) as self.ahead:
             for name in leaders:
                 if self._finished() is None:
                     left = self._left()
@@ -173,10 +172,10 @@ class Joint:
             if granted < min(share, LEAST_WORK):
                 waits = True
                 continue
-            spent, value, bound = self.engines.work, self.value, self.proven.bound
+            spent, value, bound = self.engines.work, self.known.value, self.proven.bound
             self._ask(name, granted)
             self.earnings.took(name, granted, self.engines.work - spent)
-            if (self.value, self.proven.bound) != (value, bound):
+            if (self.known.value, self.proven.bound) != (value, bound):
                 found.add(name)
         self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
@@ -202,110 +201,68 @@ class Joint:
         """With the sum of peaks at its least, look for the same sum with less in the pools that are to be used last."""
         if self._finished() is not StopReason.PROVED or self.proven.infeasible or not can_tie(self.instance):
             return
-        assert self.placement is not None
-        assert self.value is not None
-        if rank_tie(self.instance, self.placement) == least_tie(self.instance, self.proven.bounds_in_units()):
+        assert self.known.placement is not None
+        assert self.known.value is not None
+        if rank_tie(self.instance, self.known.placement) == least_tie(self.instance, self.proven.bounds_in_units()):
             return
-        if not self.is_settled:
-            self._try_all_choices()
-        if self.settler is None or self.is_settled:
+        if self.settled_pools is not None:
+            if not self.settled_pools.all_are_tried:
+                self.settled_pools.try_all(self.rounds)
+            if self.settled_pools.all_are_tried:
+                return
+        if self.settler is None:
             return
-        instance, bound = preferring(self.instance, self.value)
+        instance, bound = preferring(self.instance, self.known.value)
         left = self._left()
         limits = replace(self.task.limits, work=None if left is None else left // 4)
-        task = replace(self.task, limits=limits, start=self.placement, bound=bound, pool_bounds=())
+        task = replace(self.task, limits=limits, start=self.known.placement, bound=bound, pool_bounds=())
         try:
-            outcome = execute(self.settler, instance, task, self._relay(self.settler))
+            outcome = execute(self.settler, instance, task, self.known.relay(self.settler))
         except SolverError:
             return  # the sum is proven; only the tie stays open
         self.engines.count(outcome, self.settler)
         self.steady = outcome.reproducible
         if outcome.placement is not None:
-            self.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
+            self.known.take(outcome.placement, evaluate(self.instance, outcome.placement), self.settler)
 
     def _seek_ways(self) -> None:
         """If the cost of reuse comes first and is at its least, find out in which ways it can be."""
-        if not self.seeks_ways or self._finished() is not None or self.value is None or self.placement is None:
+        best, value = self.known.placement, self.known.value
+        if not self.seeks_ways or self._finished() is not None or best is None or value is None:
             return
-        if self.value[:1] == self.proven.bound[:1]:
-            self.ways, self.seeks_ways = ways_to_share(self.instance, self.placement), False
+        if value[:1] == self.proven.bound[:1]:
+            self.ways, self.seeks_ways = ways_to_share(self.instance, best), False
 
     def _can_pack(self) -> bool:
-        return self.ways is not None or (self.repacks and self.placement is not None and self._settled() != self.packed)
-
-    def _settled(self) -> bytes:
-        """What is settled where the best placement is packed lower."""
-        assert self.placement is not None
-        return self.placement.pool.tobytes() + may_share(self.instance, self.placement).tobytes()
+        return self.ways is not None or (self.settled_pools is not None and self.settled_pools.can_lower())
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""
         if self.ways is not None:
             self._try_ways(self.ways, work)
-            return
-        assert self.placement is not None
-        settled = self._settled()
-        if self._packed(self.placement.pool, work).stop is StopReason.PROVED:
-            self.packed = settled
+        elif self.settled_pools is not None:
+            self.settled_pools.lower(self.rounds, work)
 
     def _try_ways(self, ways: Ways, work: int) -> None:
         """Look for something better in each way to share, and take what is proven of all together."""
-        assert self.placement is not None
-        assert self.value is not None
-        task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
-        outcome = ways.solve(replace(task, start=self.placement), self._relay(packers()[0]), self.value, solve_again)
+        assert self.known.value is not None
+        task = replace(self.task, start=self.known.placement, bound=(), target=(), pool_bounds=())
+        task = task_of_round(task, self.rounds, work)
+        outcome = ways.solve(task, self.known.relay(packers()[0]), self.known.value, solve_again)
         self.engines.count(outcome, *outcome.took_part)
         if outcome.bound > self.proven.bound:
             self.proven.take_search(outcome, outcome.solver or packers()[0])
 
-    def _try_all_choices(self) -> None:
-        """If there are few choices of pools, pack each as low as can be: the best of them is optimal."""
-        instance = self.instance
-        if not self.repacks or not is_settled_by_choice(instance) or self.task.goal is not Goal.MINIMISE:
-            return
-        cost = choice_cost(instance, instance.terms[0])
-        blocks = np.arange(instance.blocks)
-        for pool in all_choices(instance):
-            if cost is not None and self.value is not None and int(cost[blocks, pool].sum()) > self.value[0]:
-                continue
-            outcome = self._packed(pool, WORK_OF_A_CHOICE)
-            if outcome.stop is not StopReason.PROVED:
-                return
-        if self.value is not None:
-            self.is_settled = True
-        if self.value is not None and self.value > self.proven.bound:
-            self.proven.take_search(Outcome(StopReason.PROVED, bound=self.value), packers()[0])
-
-    def _packed(self, pool: Ints, work: int) -> Outcome:
-        """Pack this choice of pools low. Its bound holds for this choice alone, so it is not passed on."""
-        instance = self.instance
-        allowed = np.zeros_like(instance.allowed)
-        allowed[np.arange(instance.blocks), pool] = True
-        settled = replace(
-            parted(instance, may_share(instance, self.placement)),
-            allowed=allowed,
-            apart=instance.apart[:0],
-            was=None,
-            terms=tuple(term for term in instance.terms if term in OF_PEAKS),
-        )
-        task = task_of_round(replace(self.task, bound=(), target=(), pool_bounds=()), self.rounds, work)
-        relay = self._relay(packers()[0])
-        outcome = solve_separate_pools(settled, task, relay, packers(), by_name=False)
-        self.engines.count(outcome, *outcome.took_part)
-        if outcome.placement is not None:
-            relay.incumbent(outcome.placement)
-        return outcome
-
     def _ask(self, name: str, work: int | None) -> None:
         task = replace(
             task_of_round(self.task, self.rounds, work),
-            start=self.placement,
+            start=self.known.placement,
             bound=self.proven.bound,
             pool_bounds=self.proven.bounds_in_units(),
         )
-        later = partial(ask, name, self.instance, task, self._relay(name))
+        later = partial(ask, name, self.instance, task, self.known.relay(name))
         answer = within(self.ahead.pop(name, None), work, later)
-        if self.placement is None:
+        if self.known.placement is None:
             outcome = answer()
         else:
             try:
@@ -319,7 +276,7 @@ class Joint:
         if is_of(SolverKind.RELAXATION, name) and work is not None and outcome.work < work // 2:
             self.engines.retire(name)
         if outcome.placement is not None and outcome.value is not None:
-            self.take(outcome.placement, outcome.value, outcome.solver or name)
+            self.known.take(outcome.placement, outcome.value, outcome.solver or name)
         self.proven.infeasible |= outcome.infeasible
         if is_of(SolverKind.BOUNDER, name):
             self._take_bounds(outcome)
@@ -330,13 +287,13 @@ class Joint:
                 self.proven.take_prices(found)
             elif found.proof is Proof.SEARCH and found.term is not None:
                 self.proven.take_search_of_later(found)
-        if self.value is not None and self.proven.raised(self.value) == self.value:
-            self.proven.bound = self.value  # otherwise engines find more without being told
+        if self.known.value is not None and self.proven.raised(self.known.value) == self.known.value:
+            self.proven.bound = self.known.value  # otherwise engines find more without being told
             self.proven.tell()
 
     def _take_bounds(self, outcome: Outcome) -> None:
         """Take what a bounder proved. To work it out again takes a while, for which there is no time once there is a placement."""
-        if self.placement is None or outcome.infeasible:
+        if self.known.placement is None or outcome.infeasible:
             self.proven.take_bounds(outcome)
             return
         with suppress(GivenUp), interrupted_by(self._give_up):
@@ -347,33 +304,13 @@ class Joint:
         if self.board.stopped() is not None:
             raise GivenUp
 
-    def _relay(self, name: str) -> Relay:
-        """A relay that takes an engine's incumbents at once."""
-        return Relay(self.board, lambda placement: self.take(placement, evaluate(self.instance, placement), name))
-
-    def take(self, placement: Placement, value: Value, name: str | None) -> None:
-        """Keep it if it is better."""
-        if self.value is None or value < self.value:
-            self.placement, self.value, self.solver = placement, value, name
-        elif self._is_preferred(placement, value):
-            self.placement = placement
-        else:
-            return
-        self.board.put(np.arange(self.instance.blocks), placement.pool, placement.offset * self.unit)
-
-    def _is_preferred(self, placement: Placement, value: Value) -> bool:
-        """Is the placement as good as the best, with more in the pools to use first?"""
-        if self.placement is None or value != self.value:
-            return False
-        return rank_tie(self.instance, placement) < rank_tie(self.instance, self.placement)
-
     def _finished(self) -> StopReason | None:
         if self.proven.infeasible:
             return StopReason.PROVED
-        if self.value is not None:
+        if self.known.value is not None:
             if self.task.goal is Goal.FIT:
                 return StopReason.GOAL_MET
-            if self.value == self.proven.bound:
+            if self.known.value == self.proven.bound:
                 return StopReason.PROVED
         return self.board.stopped()
 
@@ -386,12 +323,12 @@ class Joint:
             stop=stop,
             placement=placement,
             value=value,
-            bound=self.proven.in_bytes(self.proven.raised(self.value)),
+            bound=self.proven.in_bytes(self.proven.raised(self.known.value)),
             floors=() if self.proven.infeasible else self.proven.floors(value),
             pool_bounds=self.proven.pool_bounds(),
             certificates=self.proven.certificates(value),
             infeasible=self.proven.infeasible,
-            solver=self.solver,
+            solver=self.known.solver,
             reproducible=self.steady,
         )
         signed = self.engines.sign(outcome)
