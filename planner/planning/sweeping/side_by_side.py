@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
 
@@ -22,33 +23,46 @@ from ..placing.watching import Cancelled
 Request: TypeAlias = tuple[Problem, Options, Plan | None]
 """A problem, how to plan it, and a known plan to begin with."""
 
-Whole: TypeAlias = tuple[float | None, float]
-"""The time limit of all plans together, and when that time began: on time.monotonic(), which is the same in all processes."""
-
 SERVING = "planner.planning.sweeping.side_by_side:plan_request"
 QUICK = 0.05
 """In seconds: as long as no plan took longer, no process is started for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time for all plans together."""
+
+    limit: float | None
+    begun: float
+    """On time.monotonic(), which is the same in all processes."""
+
+    def part(self, share: float) -> Span:
+        """Return the first part of it."""
+        return Span(None if self.limit is None else self.limit * share, self.begun)
+
+    @property
+    def left(self) -> float:
+        return max((inf if self.limit is None else self.limit) + self.begun - time.monotonic(), 0.0)
 
 
 class ProcessEnded(RuntimeError):
     """A process was ended, or ended by itself, before its plan was made."""
 
 
-def plan_request(asked: tuple[Request, Whole], send: Callable[[object], None]) -> None:
+def plan_request(asked: tuple[Request, Span], send: Callable[[object], None]) -> None:
     """In such a process: send the plan, or the fault of the request."""
-    (problem, options, start), (limit, begun) = asked
+    (problem, options, start), span = asked
+    limit = inf if span.limit is None else span.limit  # the plan's share is internal; that of all is promised
     try:
-        with time_limit(
-            inf if limit is None else limit, begun
-        ):  # the plan's share is internal; that of all is promised
+        with time_limit(limit, span.begun):
             send(plan(problem, options, start=start))
     except PlannerError as error:
         send(error)
 
 
-def _ask(planner: Companion, request: Request, whole: Whole) -> Plan:
+def _ask(planner: Companion, request: Request, span: Span) -> Plan:
     try:
-        planner.send((request, whole))
+        planner.send((request, span))
         answer = planner.receive()
     except (OSError, EOFError) as error:
         raise ProcessEnded("a process of the sweep ended before its plan was made") from error
@@ -61,8 +75,8 @@ def _ask(planner: Companion, request: Request, whole: Whole) -> Plan:
 class SideBySide:
     """Plans batches, at most `processes` at a time."""
 
-    def __init__(self, processes: int, cancelled: Cancelled | None, whole: Whole) -> None:
-        self._most, self._cancelled, self._whole = processes, cancelled, whole
+    def __init__(self, processes: int, cancelled: Cancelled | None, span: Span) -> None:
+        self.processes, self.span, self._cancelled = processes, span, cancelled
         self._planners: list[Companion] = []
         self._is_quick = True
 
@@ -70,7 +84,7 @@ class SideBySide:
         """Return plans in the order of the requests, or why there was no time for one. Raises BadInput and CannotSolve of the first request that fails so."""
         here = list(requests)
         done: list[Plan | OutOfTime] = []
-        while here and (self._is_quick or self._most == 1 or len(here) == 1):
+        while here and (self._is_quick or self.processes == 1 or len(here) == 1):
             problem, options, start = here.pop(0)
             begun = time.monotonic()
             try:
@@ -81,14 +95,14 @@ class SideBySide:
         return [*done, *self._in_processes(here)] if here else done
 
     def _in_processes(self, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
-        while len(self._planners) < min(self._most, len(requests)):
+        while len(self._planners) < min(self.processes, len(requests)):
             self._planners.append(Companion(SERVING))
         free = list(self._planners)
 
         def one(request: Request) -> Plan | OutOfTime:
             planner = free.pop()
             try:
-                return _ask(planner, request, self._whole)
+                return _ask(planner, request, self.span)
             except OutOfTime as late:
                 return late
             finally:
@@ -111,9 +125,9 @@ class SideBySide:
 
 
 @contextmanager
-def side_by_side(processes: int, cancelled: Cancelled | None, whole: Whole) -> Iterator[SideBySide]:
+def side_by_side(processes: int, cancelled: Cancelled | None, span: Span) -> Iterator[SideBySide]:
     """Provide processes that end with the block."""
-    planners = SideBySide(processes, cancelled, whole)
+    planners = SideBySide(processes, cancelled, span)
     try:
         yield planners
     finally:

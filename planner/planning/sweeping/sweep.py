@@ -34,7 +34,7 @@ from ..placing.watching import Cancelled
 from .answer import SmallestCapacity, Sweep, SweepPoint
 from .carrying import Fact, Facts, figure
 from .configurations import Capacity, combinations
-from .side_by_side import SideBySide, side_by_side
+from .side_by_side import SideBySide, Span, side_by_side
 from .what_fits import with_what_fits
 
 OnSolved: TypeAlias = Callable[[int, int], None]
@@ -80,11 +80,12 @@ def sweep(
         raise bad_option("processes", "there must be 1 process or more")
     problem = swept_problem(problem, sizes, options)
     configurations = combinations(sizes, problem)
-    whole = None if options.time_limit is None else options.time_limit - min(kept, options.time_limit / 2)
-    limit = None if whole is None else whole * (1 - FOR_THE_REST)
-    with side_by_side(processes, cancelled, (limit, begun)) as planners:
-        run = _Run(problem, configurations, options, planners, processes, begun, whole, KnownPlans(start))
-        with suppress(OutOfTime), time_limit(limit, begun):  # the rest is not solved itself
+    limit = options.time_limit
+    whole = Span(None if limit is None else limit - min(kept, limit / 2), begun)
+    solving = whole.part(1 - FOR_THE_REST)
+    with side_by_side(processes, cancelled, solving) as planners:
+        run = _Run(problem, configurations, options, planners, whole, KnownPlans(start))
+        with suppress(OutOfTime), time_limit(solving.limit, begun):  # the rest is not solved itself
             run.settle(cancelled, on_solved, on_point, on_smallest)
         return run.answer()
 
@@ -115,18 +116,13 @@ class _Run:
         configurations: Sequence[Capacity],
         options: Options,
         planners: SideBySide,
-        processes: int,
-        begun: float,
-        seconds: float | None,
+        whole: Span,
         known: KnownPlans,
     ) -> None:
-        """`seconds`: the time from `begun` to the answer."""
         self._problem, self._configurations, self._planners = problem, configurations, planners
-        self._known = known
-        self._processes, self._begun, self._seconds = processes, begun, seconds
-        self._options = replace(
-            options, capacity=None, prefer=None, explain=False, workers=options.workers or max(cores() // processes, 1)
-        )
+        self._whole, self._known = whole, known
+        workers = options.workers or max(cores() // planners.processes, 1)
+        self._options = replace(options, capacity=None, prefer=None, explain=False, workers=workers)
         self._facts = Facts(digest_for_sizes(problem), partial(_tie, problem))
         self._own: dict[int, Plan | None] = {}
         """Results of configurations that were solved themselves; None if, for example, a fixed buffer no longer has room."""
@@ -168,8 +164,7 @@ class _Run:
 
     def _is_over(self) -> bool:
         """True if the time for solving is up, however much of it other processes had."""
-        seconds = self._seconds
-        return seconds is not None and time.monotonic() >= self._begun + seconds * (1 - FOR_THE_REST)
+        return self._planners.span.left == 0
 
     def _find_smallest(self, pool: str, least: Plan | None) -> SmallestCapacity:
         """Find it; `least` is a plan that may be the answer."""
@@ -191,7 +186,7 @@ class _Run:
         limit, work = self._options.time_limit, self._options.work_limit
         half = replace(
             self._options,
-            time_limit=None if limit is None else max(self._begun + limit / 2 - time.monotonic(), 0.0),
+            time_limit=None if limit is None else Span(limit / 2, self._whole.begun).left,
             work_limit=None if work is None else work // 2,
         )
         largest = self._configurations[-1]
@@ -265,9 +260,8 @@ class _Run:
             work //= self._waves * max(count, PROCESSES)
         share = None
         if limit is not None:
-            rounds = max(-(-count // self._processes), 1)
-            left = max(self._begun + (self._seconds or limit) - time.monotonic(), 0.0)
-            share = min(limit / self._waves, left) / rounds
+            rounds = max(-(-count // self._planners.processes), 1)
+            share = min(limit / self._waves, self._whole.left) / rounds
         return replace(self._options, time_limit=share, work_limit=work)
 
     def problem_of(self, index: int) -> Problem:
@@ -316,7 +310,7 @@ class _Run:
             all(plan.reproducible for plan in plans)
             and len(following) == len(self._configurations)
             and not any(p.status is PlanStatus.UNKNOWN and p.plan is None for p in points),
-            round(time.monotonic() - self._begun, 6),
+            round(time.monotonic() - self._whole.begun, 6),
             self._problem.variants is not None,
             self._options.max_cost,
         )
@@ -324,7 +318,7 @@ class _Run:
     def _all_following(self) -> dict[int, Plan | None]:
         """Return, by configuration, the plan that follows from others, if any. Once time is over, the rest is skipped."""
         found: dict[int, Plan | None] = {}
-        with suppress(OutOfTime), time_limit(self._seconds, self._begun):
+        with suppress(OutOfTime), time_limit(self._whole.limit, self._whole.begun):
             finish()
             for i in range(len(self._configurations)):
                 look(VERIFYING)

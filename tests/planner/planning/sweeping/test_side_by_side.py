@@ -12,7 +12,7 @@ from planner.model.deadline import OutOfTime, look
 from planner.model.errors import Code, Finding
 from planner.planning.placing.watching import Cancelled
 from planner.planning.sweeping import side_by_side
-from planner.planning.sweeping.side_by_side import Request, SideBySide, Whole, plan_request
+from planner.planning.sweeping.side_by_side import Request, SideBySide, Span, plan_request
 
 PROBLEM = Problem(tuple(Buffer(i, 8, live=((0, 9),)) for i in range(4)), (Pool("m", 99),))
 
@@ -29,8 +29,8 @@ def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.Monke
     monkeypatch.setattr(side_by_side, "plan", long_work)
     answers: list[object] = []
     long_ago = time.monotonic() - 1e6
-    plan_request(((PROBLEM, Options(), None), (3.0, long_ago)), answers.append)
-    plan_request(((PROBLEM, Options(), None), (None, long_ago)), answers.append)
+    plan_request(((PROBLEM, Options(), None), Span(3.0, long_ago)), answers.append)
+    plan_request(((PROBLEM, Options(), None), Span(None, long_ago)), answers.append)
     assert [type(each) for each in answers] == [OutOfTime, Plan]
 
 
@@ -38,9 +38,9 @@ def test_a_plan_of_another_process_ends_with_the_whole(monkeypatch: pytest.Monke
 def test_time_is_left_for_writing(monkeypatch: pytest.MonkeyPatch, kept: float, left: float) -> None:
     limits: list[float | None] = []
 
-    def noted(processes: int, cancelled: Cancelled | None, whole: Whole) -> SideBySide:
-        limits.append(whole[0])
-        return SideBySide(processes, cancelled, whole)
+    def noted(processes: int, cancelled: Cancelled | None, span: Span) -> SideBySide:
+        limits.append(span.limit)
+        return SideBySide(processes, cancelled, span)
 
     monkeypatch.setattr(side_by_side, "SideBySide", noted)
     found = sweep(PROBLEM, {"m": (32, 64)}, Options(time_limit=8.0), kept=kept)
@@ -80,7 +80,7 @@ def test_plans_of_a_wave_come_with_why_others_have_none(where: str, monkeypatch:
     made = plan(PROBLEM)
     monkeypatch.setattr(side_by_side, "plan", late_once)
     monkeypatch.setattr(side_by_side, "_ask", late_once)
-    planners = SideBySide(1 if where == "here" else 2, None, (None, 0.0))
+    planners = SideBySide(1 if where == "here" else 2, None, Span(None, 0.0))
     planners._is_quick = where == "here"
     try:
         answers = planners.plan_all([(PROBLEM, Options(), None)] * 3)
