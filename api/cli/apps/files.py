@@ -63,12 +63,12 @@ def write(
     A plan as a header, a linker script, or a model with its offsets, like `memplan plan -o`; other answers as CSV. A wrong plan is not written, and the exit code is 1.
     """
     from ..commands.files import write as write_command
+    from ..terminal.reading import PlannedFile
     from ..terminal.refusals import given_up_after
 
     with given_up_after(time_limit, as_json=False):
-        code = write_command.run(
-            problem, plan, out, output_format, input_format=input_format, baseline=baseline, **option_values(context)
-        )
+        file = PlannedFile(problem, input_format, baseline, **option_values(context))
+        code = write_command.run(file, plan, out, output_format)
     raise typer.Exit(code)
 
 

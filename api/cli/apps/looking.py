@@ -36,18 +36,12 @@ def verify(
     Checks every rule of its problem, and every claim. Exit code 1 if the plan or its proof is wrong.
     """
     from ..commands.looking import verify as verify_command
+    from ..terminal.reading import PlannedFile
     from ..terminal.refusals import given_up_after
 
     with given_up_after(time_limit, as_json=as_json):
-        code = verify_command.run(
-            problem,
-            plan,
-            **option_values(context),
-            baseline=baseline,
-            proof=proof,
-            as_json=as_json,
-            input_format=input_format,
-        )
+        file = PlannedFile(problem, input_format, baseline, **option_values(context))
+        code = verify_command.run(file, plan, proof=proof, as_json=as_json)
     raise typer.Exit(code)
 
 
@@ -68,19 +62,13 @@ def report(
     no report, and the exit code is 1.
     """
     from ..commands.looking import report as report_command
+    from ..terminal.reading import PlannedFile
     from ..terminal.refusals import given_up_after
 
     shown = report_command.view(tables, as_json=as_json, as_csv=as_csv)
     with given_up_after(time_limit, as_json=as_json):
-        code = report_command.run(
-            problem,
-            plan,
-            shown,
-            **option_values(context),
-            baseline=baseline,
-            as_json=as_json,
-            input_format=input_format,
-        )
+        file = PlannedFile(problem, input_format, baseline, **option_values(context))
+        code = report_command.run(file, plan, shown, as_json=as_json)
     raise typer.Exit(code)
 
 
@@ -121,6 +109,7 @@ def draw(
     from planner.drawing import Sheet, Theme
 
     from ..commands.looking import draw as draw_command
+    from ..terminal.reading import PlannedFile
     from ..terminal.refusals import given_up_after
 
     if profile and what == "convergence":
@@ -128,9 +117,9 @@ def draw(
     what = "profile" if profile else what
     if what != "map" and compare is not None and not out.lower().endswith(".html"):
         raise typer.BadParameter("--compare is for memory maps, and for .html", param_hint="--what")
-    wanted = draw_command.Request(problem, plan, out, what, compare, Sheet(width, Theme(theme)), input_format)
     with given_up_after(time_limit, as_json=False):
-        code = draw_command.run(wanted, **option_values(context), baseline=baseline)
+        file = PlannedFile(problem, input_format, baseline, **option_values(context))
+        code = draw_command.run(draw_command.Request(file, plan, out, what, compare, Sheet(width, Theme(theme))))
     raise typer.Exit(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -46,24 +47,32 @@ def require_one_standard_input(*files: str | None) -> None:
         raise typer.BadParameter(f"only one of the {several} can be the standard input", param_hint="PLAN")
 
 
-def read_asked(
-    file: str,
-    input_format: str | None,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    stability: Stability | None,
-    baseline: str | None,
-    wanted: PlanFormat | None = None,
-) -> Asked:
-    """Return the problem that is planned with these options, beside what was read. Raises BadInput, also if its plans cannot be written as wanted."""
-    source = Source(read_bytes(file), file)
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """The file of a problem, and the options with which it was planned."""
+
+    name: str
+    input_format: str | None
+    baseline: str | None
+    capacity: int | Mapping[str, int] | None
+    prefer: Preference | None
+    stability: Stability | None
+
+    @property
+    def shown_name(self) -> str:
+        return shown_name(self.name)
+
+
+def read_asked(file: PlannedFile, wanted: PlanFormat | None = None) -> Asked:
+    """Return the problem that is planned, beside what was read. Raises BadInput, also if its plans cannot be written as wanted."""
+    source, input_format = Source(read_bytes(file.name), file.name), file.input_format
     if wanted is not None:
         wanted.require_source(source)
         input_format = input_format or wanted.read_as
     row = chosen(source, input_format)
     problem, _warnings = row.read(source)
-    problem = planned_problem(problem, capacity, prefer, stability, read_baseline(baseline))
-    return asked(row, source, problem, capacity)
+    problem = planned_problem(problem, file.capacity, file.prefer, file.stability, read_baseline(file.baseline))
+    return asked(row, source, problem, file.capacity)
 
 
 def read_baseline(file: str | None) -> Plan | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import PurePath
@@ -15,12 +15,11 @@ from planner.model.columns import BufferColumns
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.options import bad_option
-from planner.planning.options.preference import Preference, Stability
 from planner.verifying.findings import AnswerFinding
 
 from ...exit_codes import ExitCode
 from ...terminal.picture_file import PictureFile
-from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import PlannedFile, beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice
 from ...terminal.standard_output import STANDARD_OUTPUT, say_written, write_out
@@ -32,7 +31,7 @@ SHOWN = {"profile": "bytes in use over time", "convergence": "value and bound wh
 class Request(NamedTuple):
     """What to draw, and where."""
 
-    problem_file: str
+    problem: PlannedFile
     plan_file: str
     out: str
     what: str
@@ -40,28 +39,20 @@ class Request(NamedTuple):
     other_file: str | None
     """Another plan, for comparison."""
     sheet: Sheet
-    input_format: str | None
 
     @property
     def plan_files(self) -> list[str]:
         return [self.plan_file, *([] if self.other_file is None else [self.other_file])]
 
 
-def run(
-    request: Request,
-    *,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    stability: Stability | None,
-    baseline: str | None,
-) -> ExitCode:
+def run(request: Request) -> ExitCode:
     """Read everything, draw, and report what is wrong, if anything is: a picture may help to see it."""
-    require_one_standard_input(request.problem_file, *request.plan_files)
-    with refusing(shown_name(request.problem_file), as_json=False):
-        out = PictureFile.checked(request.out, "out", request.problem_file, *request.plan_files, pages=True)
+    require_one_standard_input(request.problem.name, *request.plan_files)
+    with refusing(request.problem.shown_name, as_json=False):
+        out = PictureFile.checked(request.out, "out", request.problem.name, *request.plan_files, pages=True)
     data = [_read(file) for file in request.plan_files]
-    with refusing(shown_name(request.problem_file), as_json=False):
-        asked = read_asked(request.problem_file, request.input_format, capacity, prefer, stability, baseline)
+    with refusing(request.problem.shown_name, as_json=False):
+        asked = read_asked(request.problem)
         asked = replace(asked, problem=_kept(asked.problem))
     with refusing(shown_name(request.plan_file), as_json=False):
         kind = answer_kind(data[0])
@@ -109,7 +100,7 @@ def _read(file: str) -> bytes:
 
 def _beside(request: Request, plan_file: str) -> AbstractContextManager[None]:
     """Refuse what is wrong with the problem or, beside it, with that plan."""
-    return refusing(shown_name(request.problem_file), as_json=False, answer=shown_name(plan_file))
+    return refusing(request.problem.shown_name, as_json=False, answer=shown_name(plan_file))
 
 
 def _write(picture: bytes, request: Request, out: PictureFile) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 
@@ -13,12 +13,11 @@ from planner.formats.answers.opened import Opened, OpenedFrontier, OpenedNested,
 from planner.formats.tables.answers import answer_kind
 from planner.model.plan import Plan
 from planner.model.problem import Problem, measures_bytes
-from planner.planning.options.preference import Preference, Stability
 from planner.planning.sharing import Sharing
 from planner.reporting.report import memory_report
 
 from ...exit_codes import ExitCode
-from ...terminal.reading import beside, read_asked, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import PlannedFile, beside, read_asked, read_bytes, require_one_standard_input, shown_name
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_document, prints_json, write_out
@@ -50,27 +49,22 @@ def view(tables: str | None, *, as_json: bool, as_csv: bool) -> View:
 
 
 def run(
-    problem_file: str,
+    problem: PlannedFile,
     plan_file: str,
     shown: View,
     *,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    stability: Stability | None,
-    baseline: str | None,
     as_json: bool,
-    input_format: str | None,
 ) -> ExitCode:
     """Read both, check that they belong together, and show the report. A wrong plan gets none: its figures would be wrong too."""
-    require_one_standard_input(problem_file, plan_file)
-    with refusing(shown_name(problem_file), as_json=as_json):
-        asked = read_asked(problem_file, input_format, capacity, prefer, stability, baseline)
+    require_one_standard_input(problem.name, plan_file)
+    with refusing(problem.shown_name, as_json=as_json):
+        asked = read_asked(problem)
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
         kind = answer_kind(data)
         opened = kind.open(asked, data, beside(plan_file))
     _require_view(opened, shown)
-    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
+    with refusing(problem.shown_name, as_json=as_json, answer=shown_name(plan_file)):
         findings = opened.findings
     if findings:
         wrong = f"{counted_wrong(len(findings))} with it"
@@ -79,7 +73,7 @@ def run(
         if (told := advice_on(opened)) is not None:
             say(f"  {visible(told)}")
         return ExitCode.FINDINGS
-    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
+    with refusing(problem.shown_name, as_json=as_json, answer=shown_name(plan_file)):
         _show(opened, shown)
     return ExitCode.OK
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import typer
@@ -10,12 +10,19 @@ import typer
 from planner.formats.answers.opened import Opened, OpenedPlan, SaidFinding
 from planner.formats.tables.answers import USUAL, answer_kind
 from planner.model.errors import MAX_FINDINGS
-from planner.planning.options.preference import Preference, Stability
 from planner.verifying.arguments.bounds import notes
 from planner.verifying.findings import AnswerFinding
 
 from ...exit_codes import ExitCode
-from ...terminal.reading import beside, open_input, read_asked, read_bytes, require_one_standard_input, shown_name
+from ...terminal.reading import (
+    PlannedFile,
+    beside,
+    open_input,
+    read_asked,
+    read_bytes,
+    require_one_standard_input,
+    shown_name,
+)
 from ...terminal.refusals import refusing
 from ...terminal.repeating import advice_on
 from ...terminal.standard_output import print_json, prints_json
@@ -23,28 +30,23 @@ from ...terminal.text import counted
 
 
 def run(
-    problem_file: str,
+    problem: PlannedFile,
     plan_file: str,
     *,
-    capacity: int | Mapping[str, int] | None,
-    prefer: Preference | None,
-    stability: Stability | None,
-    baseline: str | None,
     proof: str | None,
     as_json: bool,
-    input_format: str | None,
 ) -> ExitCode:
     """Verify, and print the findings. A plan for other pool sizes, or another objective, is checked with those."""
-    require_one_standard_input(problem_file, plan_file, proof)
-    with refusing(shown_name(problem_file), as_json=as_json):
-        asked = read_asked(problem_file, input_format, capacity, prefer, stability, baseline)
+    require_one_standard_input(problem.name, plan_file, proof)
+    with refusing(problem.shown_name, as_json=as_json):
+        asked = read_asked(problem)
     with refusing(shown_name(plan_file), as_json=as_json):
         data = read_bytes(plan_file)
         kind = answer_kind(data)
         if proof is not None and kind.name != USUAL:
             raise typer.BadParameter(f"it goes beside a plan alone, and this is a {kind.title}", param_hint="--proof")
         opened = kind.open(asked, data, beside(plan_file))
-    with refusing(shown_name(problem_file), as_json=as_json, answer=shown_name(plan_file)):
+    with refusing(problem.shown_name, as_json=as_json, answer=shown_name(plan_file)):
         advice = advice_on(opened) if opened.findings else None
         verdict = Verdict(counted(*opened.checked), opened.findings, opened.notes, advice)
         if proof is not None:
