@@ -60,50 +60,39 @@ def plan_shapes(
     Raises BadInput, CannotSolve for rules that the mode cannot keep, NoPlan if there is no plan or none was found, and OutOfTime.
     """
     begun = time.monotonic() if begun is None else begun
-    options = options or Options()
+    mode, options = Mode(mode), options or Options()
     with time_limit(options.time_limit, begun):
-        return _planned(problem, options, Mode(mode), shapes, begun, cancelled, on_shape, start)
+        require_nothing_to_choose(problem.largest)
+        require_no_stability(options)
+        problem.require_sizes()
+        problem = planned_shapes(problem, options)
+        listed = _listed(problem, mode, shapes)
+        share = SharedLimits(replace(options, capacity=None, prefer=None), len(listed) + 1, begun, cancelled, start)
+        best: list[Found] = []
+        for values in listed:
+            if best and share.is_overrun():  # one plan is needed; the others are worth only the time that is left
+                break
+            best.append(_alone(problem.at(values), share))
+            if on_shape is not None and isinstance(best[-1], Plan):
+                on_shape(values, best[-1])
+        if mode is Mode.EXPRESSIONS:
+            found = _expressions(problem, listed, best, share)
+        else:
+            found = _fixed(problem, mode, listed, best, share)
+        return replace(found, notes=(*notes_on(listed, best), *found.notes))
 
 
-def _planned(
-    problem: ShapedProblem,
-    options: Options,
-    mode: Mode,
-    shapes: Sequence[Values],
-    begun: float,
-    cancelled: Cancelled | None,
-    on_shape: OnShape | None,
-    start: Iterable[Plan],
-) -> ShapesPlan:
-    """Plan within the time limit."""
-    require_nothing_to_choose(problem.largest)
-    require_no_stability(options)
-    problem.require_sizes()
-    problem = planned_shapes(problem, options)
-    options = replace(options, capacity=None, prefer=None)
+def _listed(problem: ShapedProblem, mode: Mode, shapes: Sequence[Values]) -> list[dict[str, int]]:
+    """Return the shapes that are planned one by one. Raises BadInput, and CannotSolve for rules that the mode cannot keep."""
     if mode is Mode.BUCKETS and not shapes:
         raise bad_option("at", "say which shapes the offsets are for, as in n=128")
     if len(shapes) > MOST_SHAPES:
         raise bad_option("at", f"these are {len(shapes)} shapes, and {MOST_SHAPES} are the most")
     for each in shapes:
         require_shape(problem, each)
-    listed = [dict(each) for each in shapes] or usual_shapes(problem)
-    share = SharedLimits(options, len(listed) + 1, begun, cancelled, start)
     if mode is Mode.EXPRESSIONS:
         require_plain(problem.largest)
-    best: list[Found] = []
-    for values in listed:
-        if best and share.is_overrun():  # one plan is needed; the others are worth only the time that is left
-            break
-        best.append(_alone(problem.at(values), share))
-        if on_shape is not None and isinstance(best[-1], Plan):
-            on_shape(values, best[-1])
-    found = (
-        _expressions(problem, listed, best, share)
-        if mode is Mode.EXPRESSIONS
-        else _fixed(problem, mode, listed, best, share)
-    )
-    return replace(found, notes=(*notes_on(listed, best), *found.notes))
+    return [dict(each) for each in shapes] or usual_shapes(problem)
 
 
 def _alone(problem: Problem, share: SharedLimits) -> Found:
