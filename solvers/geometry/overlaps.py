@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, pairwise
 
@@ -40,10 +41,10 @@ def _first_met(instance: Instance, placement: Placement) -> str | None:
     low = np.concatenate([shape.low, instance.part_low[rest.rect_part]]) + placement.offset[block]
     high = np.concatenate([shape.high, instance.part_high[rest.rect_part]]) + placement.offset[block]
     start, end = np.concatenate([shape.start, rest.rect_start]), np.concatenate([shape.end, rest.rect_end])
-    lenient_parts = _Lenient(instance, placement, np.unique(rest.rect_part))
-    return _sweep(
-        _events(start, end), block, placement.pool[block], low, high, rest.rect_part, len(instance.pools), lenient_parts
-    )
+    parts = [*(None for _ in shape.block), *rest.rect_part.tolist()]
+    columns = (each.tolist() for each in (block, placement.pool[block], low, high))
+    live = [_Strict() for _ in instance.pools], _Lenient(instance, placement, np.unique(rest.rect_part))
+    return _sweep(_events(start, end), list(zip(*columns, parts, strict=True)), *live)
 
 
 def _is_apart(instance: Instance, placement: Placement) -> bool:
@@ -157,38 +158,29 @@ def _events(start: Ints, end: Ints) -> list[int]:
 
 def _sweep(
     events: list[int],
-    blocks: Ints,
-    pools: Ints,
-    lows: Ints,
-    highs: Ints,
-    lenient_parts: Ints,
-    pool_count: int,
+    rects: Sequence[tuple[int, int, int, int, int | None]],
+    strict: Sequence[_Strict],
     lenient: _Lenient,
 ) -> str | None:
-    """Sweeps over the rects: first those of blocks without exclusions, then those of the lenient parts."""
-    block, pool, low, high = blocks.tolist(), pools.tolist(), lows.tolist(), highs.tolist()
-    parts = lenient_parts.tolist()
-    strict = [_Strict() for _ in range(pool_count)]
-    lenient_from = len(block) - len(parts)
+    """Sweeps over the rects: block, pool, low, high, and the part if its block has exclusions."""
     for event in interruptible(events):
-        i = event if event >= 0 else ~event
-        here = strict[pool[i]]
-        part = parts[i - lenient_from] if i >= lenient_from else None
+        block, pool, low, high, part = rects[event if event >= 0 else ~event]
+        here = strict[pool]
         if event < 0:
             if part is None:
-                here.remove(low[i])
+                here.remove(low)
             else:
-                lenient.remove(pool[i], part)
+                lenient.remove(pool, part)
             continue
-        other = here.meets(low[i], high[i])
+        other = here.meets(low, high)
         if other is None:
-            other = lenient.meets(pool[i], low[i], high[i], block[i], part)
+            other = lenient.meets(pool, low, high, block, part)
         if other is not None:
-            return f"blocks {other} and {block[i]} are live together and overlap at {low[i]} to {high[i]} of pool {pool[i]}"
+            return f"blocks {other} and {block} are live together and overlap at {low} to {high} of pool {pool}"
         if part is None:
-            here.add(low[i], high[i], block[i])
+            here.add(low, high, block)
         else:
-            lenient.add(pool[i], part, low[i], high[i])
+            lenient.add(pool, part, low, high)
     return None
 
 
