@@ -221,7 +221,7 @@ async def wait_for_attempt(
         if gone.done():
             attempt.stop()
             return None
-        return await attempt.become_job()
+        return await asyncio.shield(service.spawn(attempt.become_job()))
     except asyncio.CancelledError:
         attempt.stop()
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -17,6 +18,7 @@ from api.jobs.hub import Hub
 from api.process.metrics import Metrics
 from api.routes import steps
 from api.routes.queued import batch_intake, batches, events, patience
+from api.service import Service
 from api.store import StoreDamaged, StoreUnavailable
 from api.store.records import About, Event, EventKind, Job, JobState
 
@@ -84,6 +86,33 @@ def test_an_event_makes_a_waiting_request_check_at_once(monkeypatch: pytest.Monk
         assert (await waiting) is not None
 
     asyncio.run(asyncio.wait_for(wait(), 120))
+
+
+def test_an_attempt_becomes_a_job_though_its_request_ends_meanwhile() -> None:
+    """Otherwise the store would have a running job whose end nobody records."""
+
+    async def follow() -> None:
+        begun, may_end = asyncio.Event(), asyncio.Event()
+
+        async def become_job() -> str:
+            begun.set()
+            await may_end.wait()
+            return "the job"
+
+        made, endless = service(None), Mock(receive=asyncio.Event().wait)
+        made._spawned, made.spawn = set(), partial(Service.spawn, made)
+        made.closing.set()
+        attempt: Any = Mock(reply=asyncio.get_running_loop().create_future(), become_job=become_job)
+        waiting = asyncio.create_task(steps.wait_for_attempt(endless, made, attempt, 60.0))
+        await begun.wait()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        attempt.stop.assert_called_once_with()
+        may_end.set()
+        assert await asyncio.gather(*made._spawned) == ["the job"]
+
+    asyncio.run(asyncio.wait_for(follow(), 120))
 
 
 class Away:
