@@ -14,25 +14,16 @@ namespace {
 // Doubles represent integers exactly up to here.
 constexpr double kExact = 9007199254740992.0;
 
-// The rank of each value among the different ones, smallest first.
-Ranking ranked(const std::vector<std::uint64_t>& values) {
-    std::vector<Keyed> items(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) items[i] = {values[i], static_cast<Index>(i)};
-    radix_sort(items);
-    Ranking result{std::vector<Index>(values.size()), 0};
-    Index place = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        if (i > 0 && items[i].key != items[i - 1].key) ++place;
-        result.rank[items[i].item] = place;
-    }
-    result.bits = std::bit_width(place);
-    return result;
+Keys keys(std::vector<std::uint64_t> values) {
+    const std::uint64_t most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+    return {std::move(values), static_cast<int>(std::bit_width(most))};
 }
 
-Ranking ranked_down(std::vector<std::uint64_t> values) {
-    const std::uint64_t most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-    for (std::uint64_t& value : values) value = most - value;
-    return ranked(values);
+Keys keys_down(std::vector<std::uint64_t> values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const int bits = values.empty() ? 0 : static_cast<int>(std::bit_width(*most - *least));
+    for (const std::uint64_t top = values.empty() ? 0 : *most; std::uint64_t& value : values) value = top - value;
+    return {std::move(values), bits};
 }
 
 std::vector<std::uint64_t> areas(const std::vector<std::uint64_t>& size, const std::vector<std::uint64_t>& width) {
@@ -121,35 +112,36 @@ std::size_t Orders::number(std::string_view name) {
     throw BadInput("there is no order " + std::string(name));
 }
 
-Ranking Orders::ranked_by(Measure measure) const {
+Keys Orders::measured(Measure measure) const {
     switch (measure) {
-        case kSize: return ranked_down(sizes(*blocks_));
-        case kWidth: return ranked_down(widths(*blocks_));
-        case kArea: return ranked_down(areas(sizes(*blocks_), widths(*blocks_)));
-        case kTotal: return ranked_down(totals(*blocks_));
-        case kBirth: return ranked(births(*blocks_));
-        default: return ranked_down(deaths(*blocks_));
+        case kSize: return keys_down(sizes(*blocks_));
+        case kWidth: return keys_down(widths(*blocks_));
+        case kArea: return keys_down(areas(sizes(*blocks_), widths(*blocks_)));
+        case kTotal: return keys_down(totals(*blocks_));
+        case kBirth: return keys(births(*blocks_));
+        default: return keys_down(deaths(*blocks_));
     }
 }
 
-const Ranking& Orders::ranking(Measure measure) {
-    std::call_once(measured_[measure], [&] { rankings_[measure] = ranked_by(measure); });
-    return rankings_[measure];
+const Keys& Orders::keys_of(Measure measure) {
+    std::call_once(measured_[measure], [&] { keys_[measure] = measured(measure); });
+    return keys_[measure];
 }
 
 std::vector<Index> Orders::order(std::size_t number) {
     std::vector<Keyed> items(blocks_->count);
     for (Index i = 0; i < blocks_->count; ++i) items[i].item = i;
     // Sorts by the last key first, with as many keys at once as fit into a word.
-    const std::vector<Measure>& keys = kOrders[number].keys;
-    for (std::size_t end = keys.size(); end > 0;) {
+    const std::vector<Measure>& measures = kOrders[number].measures;
+    for (std::size_t end = measures.size(); end > 0;) {
         int bits = 0;
         std::size_t begin = end;
-        while (begin > 0 && bits + ranking(keys[begin - 1]).bits <= 64) bits += ranking(keys[--begin]).bits;
+        while (begin > 0 && bits + keys_of(measures[begin - 1]).bits <= 64) bits += keys_of(measures[--begin]).bits;
         for (Keyed& item : items) item.key = 0;
-        for (std::size_t k = begin; k < end; ++k) {
-            const Ranking& next = ranking(keys[k]);
-            for (Keyed& item : items) item.key = (item.key << next.bits) | next.rank[item.item];
+        for (std::size_t m = begin; m < end; ++m) {
+            const Keys& next = keys_of(measures[m]);
+            // Keys of 64 bits stand alone: then there is nothing to shift.
+            for (Keyed& item : items) item.key = (item.key << (next.bits % 64)) | next.values[item.item];
         }
         radix_sort(items);
         end = begin;

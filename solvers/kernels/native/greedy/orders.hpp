@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,9 +12,9 @@
 
 namespace memplan {
 
-// The rank of each number among the different ones, 0 for the first.
-struct Ranking {
-    std::vector<Index> rank;
+// What blocks are sorted by, least first, and the bits that the greatest has.
+struct Keys {
+    std::vector<std::uint64_t> values;
     int bits = 0;
 };
 
@@ -34,17 +35,17 @@ private:
     enum Measure { kSize, kWidth, kArea, kTotal, kBirth, kDeath, kMeasures };
     struct Order {
         const char* name;
-        std::vector<Measure> keys;
+        std::vector<Measure> measures;
     };
     static const std::vector<Order> kOrders;
 
-    // The ranking of all blocks by a measure; computed on first use, since one order is often enough.
-    const Ranking& ranking(Measure measure);
-    Ranking ranked_by(Measure measure) const;
+    // The keys of all blocks by a measure; computed on first use, since one order is often enough.
+    const Keys& keys_of(Measure measure);
+    Keys measured(Measure measure) const;
 
     const Blocks* blocks_;
     std::array<std::once_flag, kMeasures> measured_;
-    std::array<Ranking, kMeasures> rankings_;
+    std::array<Keys, kMeasures> keys_;
 };
 
 }  // namespace memplan
