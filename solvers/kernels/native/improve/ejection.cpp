@@ -53,15 +53,16 @@ class Ejection {
 public:
     Ejection(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
         : blocks_(input), calendar_(blocks_), options_(options), report_(report), random_(options.seed), price_(prices(blocks_)),
-          grudge_(blocks_.count, 1), offsets_(options.start.begin(), options.start.end()), placed_(blocks_.count, 1) {
+          known_(blocks_.count) {
         repeats_ = !blocks_.foes.empty();
         for (Index block = 0; block < blocks_.count; ++block) repeats_ = repeats_ || blocks_.rects_of(block).size() > 1;
-        result_.offsets = offsets_;
+        result_.offsets.assign(options.start.begin(), options.start.end());
+        for (Index block = 0; block < blocks_.count; ++block) known_[block] = {result_.offsets[block], price_[block], true, blocks_.is_fixed(block)};
         result_.peak = peak();
         // Heights below the highest fixed block are not worth a try.
         floor_ = options.enough;
         for (Index block = 0; block < blocks_.count; ++block) {
-            if (blocks_.is_fixed(block)) floor_ = std::max(floor_, offsets_[block] + blocks_.high[block]);
+            if (known_[block].stays) floor_ = std::max(floor_, known_[block].base + blocks_.high[block]);
         }
     }
 
@@ -103,18 +104,17 @@ private:
 
     Coord peak() const {
         Coord peak = 0;
-        for (Index block = 0; block < blocks_.count; ++block) peak = std::max(peak, offsets_[block] + blocks_.high[block]);
+        for (Index block = 0; block < blocks_.count; ++block) peak = std::max(peak, known_[block].base + blocks_.high[block]);
         return peak;
     }
 
     // Starts from the best placement so far; false if its patience runs out.
     bool lower_to(Coord height, std::int64_t patience) {
         result_.work += blocks_.count;
-        offsets_ = result_.offsets;
-        std::fill(placed_.begin(), placed_.end(), std::uint8_t{1});
         out_.clear();
         for (Index block = 0; block < blocks_.count; ++block) {
-            if (offsets_[block] + blocks_.high[block] > height) throw_out(block);
+            known_[block].base = result_.offsets[block], known_[block].is_placed = true;
+            if (known_[block].base + blocks_.high[block] > height) throw_out(block);
         }
         std::size_t fewest = out_.size();
         std::int64_t since = result_.work;
@@ -123,7 +123,7 @@ private:
             if (!put(take_one(), height)) return false;
             if (out_.size() < fewest) fewest = out_.size(), since = result_.work;
         }
-        result_.offsets = offsets_;
+        for (Index block = 0; block < blocks_.count; ++block) result_.offsets[block] = known_[block].base;
         result_.peak = peak();
         news_ = true;
         return true;
@@ -133,7 +133,7 @@ private:
     bool comes_later(Index a, Index b) const { return std::tie(price_[a], a) < std::tie(price_[b], b); }
 
     void throw_out(Index block) {
-        placed_[block] = 0;
+        known_[block].is_placed = false;
         out_.push_back(block);
         std::push_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
     }
@@ -155,13 +155,13 @@ private:
         span.highest -= over;
         const auto place = places_.best(closed_, span, random_);
         if (!place) return false;
-        offsets_[block] = place->base;
-        placed_[block] = 1;
+        Known& known = known_[block];
+        known.base = place->base, known.is_placed = true;
         if (place->price == 0) return true;
-        grudge_[block] = std::min(grudge_[block] + 1, kHighestGrudge);
+        known.price = std::min(known.price + price_[block], price_[block] * kHighestGrudge);
         for (const Closed& closed : closed_) {
             const bool in_the_way = closed.low < place->base && place->base < closed.high;
-            if (in_the_way && placed_[closed.block]) throw_out(closed.block);
+            if (in_the_way && known_[closed.block].is_placed) throw_out(closed.block);
         }
         return true;
     }
@@ -172,7 +172,7 @@ private:
         for (const Rect& own : blocks_.rects_of(block)) {
             const auto friends = blocks_.friends.of(own.part);
             calendar_.near(own.start, own.end, [&](const Living& other) {
-                if (!placed_[other.block] || other.block == block) return;
+                if (!known_[other.block].is_placed) return;
                 if (!friends.empty() && std::binary_search(friends.begin(), friends.end(), other.part)) return;
                 close(other.block, other.low, other.high, own.low, own.high);
             });
@@ -183,7 +183,7 @@ private:
             for (const Interval& wall : blocks_.walls) closed_.push_back({wall.low - high, wall.high - low, 0, kNone, true});
             for (const Index foe : blocks_.foes.of(part)) {
                 const auto owner = static_cast<Index>(input.part_block[foe]);
-                if (placed_[owner]) close(owner, input.part_low[foe], input.part_high[foe], low, high);
+                if (known_[owner].is_placed) close(owner, input.part_low[foe], input.part_high[foe], low, high);
             }
         }
         // Parts may meet several times but count once.
@@ -194,8 +194,8 @@ private:
     }
 
     void close(Index other, Coord low, Coord high, Coord own_low, Coord own_high) {
-        const Coord base = offsets_[other];
-        closed_.push_back({base + low - own_high, base + high - own_low, price_[other] * grudge_[other], other, blocks_.is_fixed(other)});
+        const Known& known = known_[other];
+        closed_.push_back({known.base + low - own_high, known.base + high - own_low, known.price, other, known.stays});
     }
 
     const Blocks blocks_;
@@ -204,9 +204,14 @@ private:
     const ImprovementReport& report_;
     Random random_;
     const std::vector<Coord> price_;
-    std::vector<Coord> grudge_;  // multiplies the price; grows each time the block throws others out
-    std::vector<Coord> offsets_;
-    std::vector<std::uint8_t> placed_;
+    // What is read of each neighbour of a block, side by side.
+    struct Known {
+        Coord base = 0;
+        Coord price = 0;  // of throwing it out: grows by the first price each time the block throws others out
+        bool is_placed = true;
+        bool stays = false;
+    };
+    std::vector<Known> known_;
     std::vector<Index> out_;  // a heap
     std::vector<Closed> closed_;
     Places places_;

@@ -6,7 +6,7 @@ namespace memplan {
 
 namespace {
 
-constexpr std::size_t kManyEdges = 512;  // from this many on, radix sort is used
+constexpr std::size_t kManyEdges = 32;  // from this many on, radix sort is used
 
 Coord over(Coord x, const Span& span) {
     const Coord rest = (x - span.residue) % span.modulus;

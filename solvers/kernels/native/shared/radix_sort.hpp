@@ -13,8 +13,8 @@ struct Keyed {
     std::uint32_t item = 0;
 };
 
-inline void radix_sort(std::vector<Keyed>& items) {
-    constexpr int kBits = 11;
+template <int kBits>
+void radix_sort_by_digits(std::vector<Keyed>& items) {
     constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
     std::uint64_t differing = 0;
     for (const Keyed& item : items) differing |= item.key ^ items.front().key;
@@ -28,6 +28,13 @@ inline void radix_sort(std::vector<Keyed>& items) {
         for (const Keyed& item : items) other[next[(item.key >> shift) & kMask]++] = item;
         items.swap(other);
     }
+}
+
+// Of few items, counting those of each digit takes longer than another digit.
+inline void radix_sort(std::vector<Keyed>& items) {
+    constexpr std::size_t kFew = 1024;
+    if (items.size() < kFew) radix_sort_by_digits<8>(items);
+    else radix_sort_by_digits<11>(items);
 }
 
 }  // namespace memplan
