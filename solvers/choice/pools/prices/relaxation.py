@@ -25,7 +25,7 @@ LEAST_EXCESS_OF_COVERS = 0.01
 """A lifted cover's row that is violated by less than this part is not added."""
 MOST_ENTRIES = 25_000
 """Programs with more entries are solved approximately."""
-EASE = 4
+EASE = 16
 """As many of them as these count for one where height is free."""
 
 
@@ -183,6 +183,7 @@ class Relaxation:
             spreads=tuple(self._spread(pool, found.columns) for pool in range(len(rooms))),
             gain=gain,
             work=work,
+            shares=tuple(tuple(found.columns[each] for each in columns.values()) for columns in self._inside),
         )
 
     def _spread(self, pool: int, values: Sequence[float]) -> float:
