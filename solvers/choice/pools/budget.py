@@ -77,8 +77,10 @@ PIECE_OF_WHOLE, LEAST_PIECES = 160, 2
 """Classes in a piece of such a program at most, and so many times more there must be in all."""
 BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 5), Share(1, 16), 16
 """For their bound at first, and for raising it; for a choice of all where pieces differ; and how much there must be for each number in the program."""
-DEAREST_FIRST = Share(1, 4)
-"""Where the program as a whole is too hard."""
+CORE = Share(1, 8)
+"""For a choice where the program as a whole is too hard, and as much again for making it better."""
+WITH_ROOM = Share(4, 5)
+"""For choices that leave room for gaps, where pools are crowded."""
 CLASHES = Share(1, 3)
 """Where a choice could not be packed, for one nearby that can."""
 MENDING = Share(2, 3)
@@ -194,6 +196,8 @@ PACKING_BEFORE_MENDING = Share(1, 3)
 """of that, where windows come near to what cannot be packed: what can be packed takes less;"""
 PACKING_AT_ONCE = Share(1, 12)
 """and where large pools are packed slice by slice after it."""
+PACKING_CROWDED = 250_000
+"""a pool in which so many are live that the choice leaves room for gaps;"""
 PACKING_BESIDE, PACKING_BESIDE_A_BLOCK = 30_000, 300
 """Packing the blocks of a window beside all others."""
 WINDOW_A_CLASS, MOST_TIMES = 400, 8
@@ -225,6 +229,8 @@ MODEL_PER_ENTRY, A_QUESTION = 4, 5_000
 """Making a model, and what CP-SAT does before it counts."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
+SETTLED_A_UNIT = 16
+"""Numbers in a program that are looked through where most of its classes are settled."""
 WINDOW_PER_ENTRY = 1
 """Going through the program before windows, and writing a window's."""
 ATTEMPT_AT_PROOF = 3_000

@@ -11,11 +11,15 @@ from . import budget
 from .cutting import Pieces
 from .placed_choices import PlacedChoices
 from .prices.crowds import Relaxed
-from .program.program import Program
+from .program.program import Pools, Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
-from .searches.dearest_first import choose_dearest_first
+from .searches.core import CoreSearch, homes_of
 from .searches.peaks import Choice
+from .searches.stretches import StretchSearch, most_live
+
+CROWDED, FAR_TOO_CROWDED = 9, 14
+"""With so many blocks live at a time in a pool, a choice leaves room for gaps if it could not be packed as it was; and in any case."""
 
 
 class FreeHeights(PlacedChoices):
@@ -25,6 +29,7 @@ class FreeHeights(PlacedChoices):
         super().__init__(instance, program, task, control)
         self.relaxed: dict[int, Relaxed | None] = {}
         """By term."""
+        self._cores = dict[int, CoreSearch]()
         self.pieces: Pieces | None = None
         """Those that the first term's bound adds up."""
 
@@ -49,20 +54,25 @@ class FreeHeights(PlacedChoices):
         if is_exact and index not in self.relaxed:
             is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
             easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
-            if is_small:
-                self._find_covers(index)
-            found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
+            self._find_covers(index)
+            is_crowded = question.near is None and self._live(index) >= FAR_TOO_CROWDED
+            if is_small or not is_crowded:
+                found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
+            is_packed = is_crowded and self.is_known and bool(found) and not self._pack(index, found[0])
+            if is_crowded and not is_packed and self._pack_with_room(question):
+                return []
             if self.is_known or self._is_over():
                 return found
-            if not is_small:
-                self.asked[index] = 0  # it says nothing of how hard the question is with covers
-                self._find_covers(index)
         share = budget.QUESTION
         if question.near is None:
             share = budget.WITHOUT_START
             by_pieces = self._by_pieces(question, found) if is_exact else []
-            found = by_pieces or self._dearest_first(question, found)
+            found = by_pieces or found
+            if not (found and self._is_close(index, found[0].value)):
+                found = self._from_core(question, found)
             is_packed = bool(found) and is_exact and self._pack_near(question, found[0])
+            if is_exact and not is_packed and self._live(index) >= CROWDED and self._pack_with_room(question):
+                return []
             if by_pieces and self._is_close(index, found[0].value):  # packing and the next term need the rest
                 return [] if is_packed else found
             if is_packed:
@@ -104,12 +114,40 @@ class FreeHeights(PlacedChoices):
         tops = self.program.least_tops(pools)
         return Choice(self.program.value(0, pools, tops), tops, pools)
 
-    def _dearest_first(self, question: Question, found: list[Choice]) -> list[Choice]:
-        """The same, with a better choice in front if there is one where the dearest classes are chosen first."""
-        pools = choose_dearest_first(self.asking, self.program, question, self._some(budget.DEAREST_FIRST))
-        if pools is None:
+    def _core(self, index: int) -> CoreSearch | None:
+        relaxed = self.relaxed.get(index)
+        if relaxed is not None and index not in self._cores:
+            self.packing.work += budget.WINDOW_PER_ENTRY * self.program.entries
+            self._cores[index] = CoreSearch(self.asking, self.program, index, relaxed)
+        return self._cores.get(index)
+
+    def _from_core(self, question: Question, found: list[Choice]) -> list[Choice]:
+        """The same, with a better choice in front if there is one where the linear program decides most."""
+        core = self._core(question.term)
+        pools = None if core is None else core.choice(question, self._some(budget.CORE))
+        if core is None or pools is None:
             return found
-        tops = self.program.least_tops(pools)
-        choice = Choice(self.program.value(question.term, pools, tops), tops, pools)
+        if not self._is_close(question.term, self._choice(question, pools).value):
+            pools = core.improved(question, pools, self._some(budget.CORE))
+        choice = self._choice(question, pools)
         most = found[0].value if found else question.most
         return found if most is not None and choice.value >= most else [choice, *found]
+
+    def _live(self, index: int) -> float:
+        """How many blocks are live at a time in the most crowded pool that ends, as far as that is known."""
+        relaxed = self.relaxed.get(index)
+        if relaxed is None:
+            return 0.0
+        return most_live(self.packing, self.program, self.number, homes_of(self.program, relaxed))
+
+    def _pack_with_room(self, question: Question) -> bool:
+        """Pack a choice that leaves room for gaps; true if that was done."""
+        core = self._core(question.term)
+        if core is None:
+            return False
+        search = StretchSearch(core, self.packing, self.program, self.number, question)
+        return bool(self._take(search.run(self._some(budget.WITH_ROOM))))
+
+    def _choice(self, question: Question, pools: Pools) -> Choice:
+        tops = self.program.least_tops(pools)
+        return Choice(self.program.value(question.term, pools, tops), tops, pools)

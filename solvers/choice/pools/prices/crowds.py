@@ -83,6 +83,8 @@ class Relaxed:
     """and the work that solving it took."""
     spreads: tuple[float, ...]
     """For each pool, how far the heights that it mixes are apart."""
+    shares: tuple[tuple[float, ...], ...]
+    """By class, how much of it is in each of its homes."""
 
 
 class Priced:

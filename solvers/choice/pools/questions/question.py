@@ -121,6 +121,7 @@ def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tupl
             gain=float(found["gain"]),
             work=int(found["work"]),
             spreads=tuple(float(spread) for spread in found["spreads"]),
+            shares=tuple(tuple(float(share) for share in shares) for shares in found["shares"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SolverFailed(NAME, f"its answer is not a relaxation: {error}") from error
@@ -129,6 +130,11 @@ def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tupl
         raise SolverFailed(NAME, "it answered with what are no peaks")
     if len(relaxed.spreads) != len(program.rooms) or not all(map(math.isfinite, relaxed.spreads)):
         raise SolverFailed(NAME, "it answered with what are no heights")
+    due = zip(relaxed.shares, program.homes, strict=False)
+    if len(relaxed.shares) != len(program.homes) or not all(
+        len(shares) == len(homes) and all(map(math.isfinite, shares)) for shares, homes in due
+    ):
+        raise SolverFailed(NAME, "it answered with what are no shares")
     if len(relaxed.of_held) != held or not all(math.isfinite(price) and price >= 0 for price in prices):
         raise SolverFailed(NAME, "it answered with what are no prices")
     rows = [row for row, _ in relaxed.of_rows] + [crowd.row for crowd, _ in relaxed.of_crowds]

@@ -346,6 +346,9 @@ def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
         {"of_crowds": 3},
         {"spreads": [0.0]},
         {"spreads": [float("nan")] * 3},
+        {"shares": []},
+        {"shares": [[1.0]] * 20},
+        {"shares": [[float("nan")] * 9] * 20},
         {"of_held": []},
         {"of_held": [-1.0]},
         {"of_held": [float("inf")]},
@@ -361,6 +364,7 @@ def test_impossible_relaxations_are_refused(fields: dict[str, object]) -> None:
         "gain": 0.0,
         "work": 1,
         "spreads": [0.0] * len(program.rooms),
+        "shares": [[1.0] * len(homes) for homes in program.homes],
     }
     assert read_relaxed({"relaxed": sound, "work": 1}, program, 1)[0] is not None
     with pytest.raises(SolverFailed):

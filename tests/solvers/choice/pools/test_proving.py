@@ -46,7 +46,7 @@ def certificate_at_random(instance: Instance, chance: random.Random, held: tuple
             of_crowds.append((Crowd(number, tuple(classes), votes), chance.random() * most))
     of_held = tuple(chance.choice((0.0, 2.0 * chance.random(), most * chance.random())) for _ in held)
     nothing = (0,) * len(program.rooms)
-    relaxed = Relaxed(nothing, tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0, nothing)
+    relaxed = Relaxed(nothing, tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0, nothing, ())
     return certificate_of(instance, program, class_numbers(instance), relaxed, held)
 
 
@@ -295,7 +295,7 @@ def test_what_is_there_in_any_case_has_its_room_in_a_crowd() -> None:
     crowd = Crowd(row, classes, (1,) * len(classes))
     truth = oracle.solve(problem).value
     assert truth is not None
-    relaxed = Relaxed((0, 0), (), ((crowd, float(truth[0])),), (), 0.0, 0, (0.0, 0.0))
+    relaxed = Relaxed((0, 0), (), ((crowd, float(truth[0])),), (), 0.0, 0, (0.0, 0.0), ())
     proof = certificate_of(instance, program, number, relaxed)
     assert proof.value == truth[0] > 0
     assert objections(Places(problem), [lifted(problem, lower(problem).times, proof)]) == []
@@ -306,7 +306,7 @@ def test_a_peak_is_no_lower_than_what_is_there_in_any_case() -> None:
     problem = Problem((here,), (Pool("near"), Pool("far", rank=1)), terms=(Term.BALANCED,), peak_price=4)
     instance = lower(problem).instance
     proof = certificate_of(
-        instance, program_of(instance), class_numbers(instance), Relaxed((0, 0), (), (), (), 0.0, 0, (0.0, 0.0))
+        instance, program_of(instance), class_numbers(instance), Relaxed((0, 0), (), (), (), 0.0, 0, (0.0, 0.0), ())
     )
     truth = oracle.solve(problem).value
     assert truth is not None

@@ -1,0 +1,109 @@
+"""Choices that leave room for gaps, where so many blocks are live at a time that one which fills a pool can hardly ever be packed.
+
+The rows of each pool are stretched: by enough at first that the choice is packed, then by less and less. Each choice is made anew, since one that was made
+for less room comes to nothing better by small steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....model.instance import Ints, Placement
+from .. import budget
+from ..placing.packing import Packing
+from ..program.program import Pools, Program
+from ..questions.question import Question
+from .core import CoreSearch
+
+FIRST, MOST = 40, 300
+"""The first stretch, and the greatest, in thousandths."""
+NEAR = 5
+"""Stretches that differ by no more, or by no more than half of the lower, need not be told apart."""
+LESS = 3
+"""By how many a stretch is divided that was enough."""
+PART = 5
+"""A choice may take such a part of the work."""
+
+
+def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[int]) -> float:
+    """How many blocks are live at a time, on average, in the most crowded pool that ends, with each class in its home. `number` is the class of each block."""
+    most, pools, lives = 0.0, np.array(homes, dtype=np.int64)[number], packing.ends - packing.starts
+    for pool, room in enumerate(program.rooms):
+        here = pools == pool
+        if room.capacity is not None and here.any():
+            span = packing.ends[here].max() - packing.starts[here].min()
+            most = max(most, float(lives[here].sum() / span))
+    return most
+
+
+class StretchSearch:
+    """The search of one question. `number` is the class of each block."""
+
+    def __init__(self, core: CoreSearch, packing: Packing, program: Program, number: Ints, question: Question) -> None:
+        self._core, self._packing, self._number = core, packing, number
+        self._low: list[int | None] = [None] * len(program.rooms)
+        """A stretch with which each pool could not be packed, if there is one,"""
+        self._high = [0 if room.capacity is None else MOST for room in program.rooms]
+        """and one with which all could."""
+        self._question = replace(question, stretch=tuple(min(FIRST, most) for most in self._high))
+
+    def run(self, work: int) -> Placement | None:
+        """The best placement found within the work."""
+        end = self._work + work
+        best: tuple[int, Pools, Question, Placement] | None = None
+        while self._work < end and any(map(self._is_open, range(len(self._high)))):
+            pools = self._choice(min(work // PART, end - self._work))
+            if pools is None:
+                break
+            cost, (placement, missed) = self._core.value(pools), self._packed(pools)
+            if placement is not None and (best is None or cost < best[0]):
+                best = cost, pools, self._question, placement
+            self._step(missed)
+        if best is None:
+            return None
+        _, pools, question, placement = best
+        better, _ = self._packed(self._core.improved(question, pools, end - self._work))
+        return better or placement
+
+    @property
+    def _work(self) -> int:
+        return self._core.work + self._packing.work
+
+    def _is_open(self, pool: int) -> bool:
+        """Is it worth finding out whether less is enough for the pool?"""
+        low, high = self._low[pool], self._high[pool]
+        return high > 0 if low is None else high - low > max(low // 2, NEAR)
+
+    def _choice(self, work: int) -> Pools | None:
+        end = self._core.work + work
+        pools = self._core.choice(self._question, work // 2)
+        return None if pools is None else self._core.improved(self._question, pools, end - self._core.work)
+
+    def _packed(self, pools: Pools) -> tuple[Placement | None, list[int]]:
+        """The placement of this choice; and the pools that could not be packed."""
+        pool_of = np.array(pools, dtype=np.int64)[self._number]
+        return self._packing.pack(pool_of, frozenset(), budget.PACKING_CROWDED)
+
+    def _step(self, missed: list[int]) -> None:
+        """Stretch pools that were missed by more; if there are none, all by less."""
+        stretch = self._question.stretch
+        if not missed:
+            self._high = list(stretch)
+        for pool in missed:
+            self._low[pool] = stretch[pool]
+        self._question = replace(
+            self._question,
+            stretch=tuple(self._next(p, each) if p in missed or not missed else each for p, each in enumerate(stretch)),
+        )
+
+    def _next(self, pool: int, stretch: int) -> int:
+        """A greater one until one was found that is enough; then a smaller one, or one between those that are and are not."""
+        low, high = self._low[pool], self._high[pool]
+        if high == MOST:
+            return stretch * 3 // 2
+        if not self._is_open(pool):
+            return high
+        return high // LESS if low is None else (low + high) // 2

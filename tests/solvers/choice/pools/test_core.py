@@ -1,0 +1,104 @@
+"""A core is chosen, the rest as the linear program has it: choices that fit, cost little, and are found where the whole program gives none as good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from solvers.choice.pools.prices.crowds import Relaxed
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Clash, Question
+from solvers.choice.pools.searches import core
+from solvers.choice.pools.searches.core import CoreSearch
+
+from .test_dearest_first import program_for_speed
+from .test_limits import choices
+
+WORK = 400_000
+
+
+def relaxed(asking: Asking, program: Program) -> Relaxed:
+    found = asking.relax(program, (), WORK)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("size", [0, 3, 100])
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_choices_fit_and_a_core_of_all_classes_gives_the_best(
+    kind: str, size: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "CORE", size)
+    monkeypatch.setattr(core, "WINDOW", 4)
+    for seed in range(4):
+        program = program_for_speed(kind, 8, seed)
+        everything = {pools: first for first, _, pools in choices(program)}
+        search = CoreSearch(asking, program, 0, relaxed(asking, program))
+        found = search.choice(Question(0), WORK)
+        if found is None:
+            assert size < 100
+            continue
+        assert search.value(found) == everything[found]
+        better = search.improved(Question(0), found, WORK)
+        assert min(everything.values()) <= everything[better] <= everything[found]
+        if size == 100:
+            assert everything[found] == min(everything.values())
+
+
+@pytest.mark.parametrize("stretch", [0, 50, 200])
+def test_rows_are_longer_by_the_stretch(stretch: int, asking: Asking) -> None:
+    program = program_for_speed("pools", 60, 3)
+    search = CoreSearch(asking, program, 0, relaxed(asking, program))
+    ends = [room.capacity for room in program.rooms]
+    question = Question(0, stretch=tuple(0 if end is None else stretch for end in ends))
+    found = search.choice(question, WORK)
+    assert found is not None
+    for pools in (found, search.improved(question, found, WORK)):
+        tops = program.least_tops(pools)
+        assert all(end is None or top <= end * 1_000 // (1_000 + stretch) for top, end in zip(tops, ends, strict=True))
+
+
+def test_where_rows_are_longer_than_the_linear_program_knew_there_is_a_choice_all_the_same(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it decides fills the pools: some of that must be chosen anew."""
+    monkeypatch.setattr(core, "CORE", 0)
+    program = program_for_speed("pools", 200, 5)
+    search = CoreSearch(asking, program, 0, relaxed(asking, program))
+    ends = [room.capacity for room in program.rooms]
+    half = Question(0, stretch=tuple(0 if end is None else 1_000 for end in ends))
+    assert search.choice(half, WORK) is not None
+    monkeypatch.setattr(search, "_free_where_full", lambda free, stretch: None)
+    assert search.choice(half, WORK) is None
+
+
+def test_clashes_are_kept_apart(asking: Asking) -> None:
+    program = program_for_speed("hot", 12, 1)
+    search = CoreSearch(asking, program, 0, relaxed(asking, program))
+    found = search.choice(Question(0), WORK)
+    assert found is not None
+    pool = max(found, key=found.count)
+    clash = Clash(pool, tuple(group for group, p in enumerate(found) if p == pool))
+    other = search.choice(replace(Question(0), clashes=(clash,)), WORK)
+    assert other is None or any(other[group] != pool for group in clash.classes)
+
+
+def test_hundreds_of_classes_are_chosen_where_all_at_once_give_nothing_better(asking: Asking) -> None:
+    """And what is found is close to the bound."""
+    program = program_for_speed("pools", 400, 9701)
+    prices = relaxed(asking, program)
+    search, begun = CoreSearch(asking, program, 0, prices), asking.work
+    found = search.choice(Question(0), WORK)
+    assert found is not None
+    assert asking.work - begun <= 1.2 * WORK
+    at_once = asking.ask(program, Question(0), WORK)
+    assert at_once.value is None or search.value(found) <= at_once.value
+    assert at_once.bound is not None
+    assert search.value(found) <= 1.01 * at_once.bound
+
+
+def test_without_work_there_is_no_choice(asking: Asking) -> None:
+    program = program_for_speed("hot", 12, 1)
+    assert CoreSearch(asking, program, 0, relaxed(asking, program)).choice(Question(0), 0) is None

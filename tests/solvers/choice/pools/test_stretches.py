@@ -1,0 +1,127 @@
+"""Where many blocks are live at a time, choices leave as much room for gaps as they need, and hardly more."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pytest
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.placing.packing import Packing
+from solvers.choice.pools.program.program import Pools, Program
+from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.searches.core import CoreSearch
+from solvers.choice.pools.searches.stretches import NEAR, StretchSearch, most_live
+from solvers.geometry.presolve import scaled, unit
+from solvers.geometry.rules import violation
+from solvers.model.instance import Instance, Ints, Placement
+from solvers.model.objective import evaluate
+from solvers.model.solver import Limits, Silent, Task
+
+WORK = 3_000_000
+
+
+def instance_of(live: int, buffers: int, seed: int) -> Instance:
+    problem = generate("pools", Request(buffers, seed, 1, {"live": live}))
+    instance = lower(with_preference(problem, Preference.SPEED)).instance
+    return scaled(instance, unit(instance))
+
+
+def core_of(asking: Asking, program: Program) -> CoreSearch:
+    relaxed = asking.relax(program, (), WORK)
+    assert relaxed is not None
+    return CoreSearch(asking, program, 0, relaxed)
+
+
+def packing_of(instance: Instance) -> Packing:
+    return Packing(instance, Task(Limits(work=WORK)), Silent())
+
+
+class Needing:
+    """Stands for both the choices and their packing: each pool is packed from some stretch on. A choice costs the sum of stretches."""
+
+    def __init__(self, *needed: int) -> None:
+        self.needed, self.work, self.tried = needed, 0, list[tuple[int, ...]]()
+        self.packed: Placement | None = None
+
+    def choice(self, question: Question, work: int) -> Pools:
+        self.tried.append(question.stretch)
+        self.work += 1
+        return question.stretch
+
+    def improved(self, question: Question, pools: Pools, work: int) -> Pools:
+        return pools
+
+    def value(self, pools: Pools) -> int:
+        return sum(pools)
+
+    def pack(self, pool: Ints, counted: frozenset[int], work: int) -> tuple[Placement | None, list[int]]:
+        missed = [p for p, (each, needed) in enumerate(zip(pool.tolist(), self.needed, strict=True)) if each < needed]
+        return None if missed else Placement(pool, pool), missed
+
+
+@pytest.mark.parametrize("needed", [(0, 0, 0), (7, 30, 0), (100, 0, 0), (41, 90, 0), (200, 150, 0)])
+def test_pools_are_stretched_by_hardly_more_than_they_need(needed: tuple[int, ...]) -> None:
+    program, needing = program_of(instance_of(4, 12, 1)), Needing(*needed)
+    core, packing = cast(CoreSearch, needing), cast(Packing, needing)
+    found = StretchSearch(core, packing, program, np.arange(3), Question(0)).run(1_000)
+    assert found is not None
+    for stretch, need in zip(found.pool.tolist(), needed, strict=True):
+        assert need <= stretch <= max(need + NEAR, 1.5 * need + 1)
+    assert len(needing.tried) <= 12
+    assert all(stretch[-1] == 0 for stretch in needing.tried)  # it has no end
+
+
+def test_where_no_stretch_is_enough_nothing_is_found() -> None:
+    needing = Needing(10**6, 0, 0)
+    core, packing = cast(CoreSearch, needing), cast(Packing, needing)
+    search = StretchSearch(core, packing, program_of(instance_of(4, 12, 1)), np.arange(3), Question(0))
+    assert search.run(40) is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_found_is_packed_and_close_to_the_bound(seed: int, asking: Asking) -> None:
+    instance = instance_of(60, 150, seed)
+    program, number = program_of(instance), class_numbers(instance)
+    core = core_of(asking, program)
+    found = StretchSearch(core, packing_of(instance), program, number, Question(0)).run(WORK)
+    assert found is not None
+    assert violation(instance, found) is None
+    least = asking.ask(program, Question(0), WORK)
+    assert least.bound is not None
+    assert least.bound <= evaluate(instance, found)[0] <= 1.08 * least.bound
+
+
+def test_where_pools_are_not_full_no_room_is_given_up(asking: Asking) -> None:
+    instance = instance_of(3, 60, 2)
+    program, number = program_of(instance), class_numbers(instance)
+    found = StretchSearch(core_of(asking, program), packing_of(instance), program, number, Question(0)).run(WORK)
+    assert found is not None
+    assert evaluate(instance, found)[0] == asking.ask(program, Question(0), WORK).value
+
+
+def test_the_most_crowded_pool_that_ends_counts() -> None:
+    instance = instance_of(20, 100, 3)
+    program, number = program_of(instance), class_numbers(instance)
+    packing, groups = packing_of(instance), len(program.homes)
+    lives = packing.ends - packing.starts
+    assert most_live(packing, program, number, [0] * groups) == pytest.approx(lives.sum() / instance.sections)
+    assert most_live(packing, program, number, [2] * groups) == 0
+    assert most_live(packing, program, number, [0, *[1] * (groups - 1)]) < lives.sum() / instance.sections
+
+
+def test_a_plan_of_a_crowded_problem_is_the_same_with_one_worker_and_two() -> None:
+    problem = generate("hot", Request(150, 8, 1, {"live": 60}))
+    made = [
+        plan(problem, Options(prefer=Preference.SPEED, time_limit=None, work_limit=2_000_000, workers=workers))
+        for workers in (1, 2)
+    ]
+    assert made[0].placements == made[1].placements
+    assert made[0].objective == made[1].objective
+    assert not verify(problem, made[0])
