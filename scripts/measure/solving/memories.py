@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_buffers(60, 300, 1000)
     parser.add_seeds(3, 1000)
     parser.add_work(10)
+    parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
@@ -77,7 +78,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     gaps: dict[str, list[float]] = {name: [] for name in args.compare}
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
-        problem = generate(kind, Request(count, seed))
+        problem = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
         for name, (one, _) in made.items():
