@@ -30,6 +30,7 @@ class FreeHeights(PlacedChoices):
         self.relaxed: dict[int, Relaxed | None] = {}
         """By term."""
         self._cores = dict[int, CoreSearch]()
+        self._has_room = set[int]()
         self.pieces: Pieces | None = None
         """Those that the first term's bound adds up."""
 
@@ -55,12 +56,9 @@ class FreeHeights(PlacedChoices):
             is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
             easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
             self._find_covers(index)
-            is_crowded = question.near is None and self._live(index) >= FAR_TOO_CROWDED
-            if is_small or not is_crowded:
-                found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
-            is_packed = is_crowded and self.is_known and bool(found) and not self._pack(index, found[0])
-            if is_crowded and not is_packed and self._pack_with_room(question):
+            if question.near is None and self._live(index) >= FAR_TOO_CROWDED and self._pack_with_room(question):
                 return []
+            found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
             if self.is_known or self._is_over():
                 return found
         share = budget.QUESTION
@@ -71,7 +69,7 @@ class FreeHeights(PlacedChoices):
             if not (found and self._is_close(index, found[0].value)):
                 found = self._from_core(question, found)
             is_packed = bool(found) and is_exact and self._pack_near(question, found[0])
-            if is_exact and not is_packed and self._live(index) >= CROWDED and self._pack_with_room(question):
+            if is_exact and not is_packed and self._pack_once_with_room(question):
                 return []
             if by_pieces and self._is_close(index, found[0].value):  # packing and the next term need the rest
                 return [] if is_packed else found
@@ -82,6 +80,11 @@ class FreeHeights(PlacedChoices):
                 asked = replace(asked, near=found[0].pools, clashes=self.clashes.found)
         further = self._better(question, self._ask(asked, is_exact, share))
         return sorted([*further, *found], key=lambda each: (not self.clashes.allow(each.pools), each.value))
+
+    def _weighs_peaks(self, index: int) -> bool:
+        """Does this term or an earlier one count peaks, and none of them only the greatest?"""
+        terms = self.program.terms[: index + 1]
+        return any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
 
     def _find_covers(self, index: int) -> None:
         most = self._some(budget.COVERS)
@@ -140,11 +143,18 @@ class FreeHeights(PlacedChoices):
             return 0.0
         return most_live(self.packing, self.program, self.number, homes_of(self.program, relaxed))
 
+    def _pack_once_with_room(self, question: Question) -> bool:
+        """The same where pools are crowded, if that was not done for this term before."""
+        index = question.term
+        is_new = index not in self._has_room and not self._weighs_peaks(index)
+        return is_new and self._live(index) >= CROWDED and self._pack_with_room(question)
+
     def _pack_with_room(self, question: Question) -> bool:
         """Pack a choice that leaves room for gaps; true if that was done."""
         core = self._core(question.term)
         if core is None:
             return False
+        self._has_room.add(question.term)
         search = StretchSearch(core, self.packing, self.program, self.number, question)
         return bool(self._take(search.run(self._some(budget.WITH_ROOM))))
 

@@ -60,7 +60,8 @@ class Whole(FreeHeights):
                 missed = []
             if choices and not any(stretch) and self._goes_by_windows(index):
                 clashes = self.clashes.found
-                if missed and not self._pack_near(self._question(index, (), is_exact=True), choices[0]):
+                question = self._question(index, (), is_exact=True)
+                if missed and not self._pack_near(question, choices[0]) and not self._pack_once_with_room(question):
                     self._mend(index, choices[0])
                 if is_known and self.clashes.found != clashes:
                     continue  # and ask for the best without them
@@ -76,11 +77,6 @@ class Whole(FreeHeights):
 
     def _has_floors(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)
-
-    def _weighs_peaks(self, index: int) -> bool:
-        """Does this term or an earlier one count peaks, and none of them only the greatest?"""
-        terms = self.program.terms[: index + 1]
-        return any(any(term.of_peaks) for term in terms) and not any(term.is_largest for term in terms)
 
     def _goes_by_windows(self, index: int) -> bool:
         return not self._weighs_peaks(index) or can_limit(self.program, index)
