@@ -37,7 +37,7 @@ MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late, so its limit is this much before the deadline."""
 EXACT_DOUBLE = 1 << 53
 LARGEST_TRUSTED = 1 << 30
-"""Of models with choices: with greater numbers OR-Tools 9.15 proves what is wrong, with presolve and without it (docs/experiments/exact.md)."""
+"""Where a variable may be greater, what OR-Tools 9.15 simplifies can become wrong (docs/experiments/exact.md): such models are solved as they are."""
 
 
 class Answer(StrEnum):
@@ -196,6 +196,10 @@ def solve(
     solver = cp_model.CpSolver()
     configure(solver.parameters, budget)
 
+    if budget.presolve and _has_large_variables(model):
+        # Not without presolve: then OR-Tools 9.15 is wrong about rectangles that may be absent, whatever their size.
+        solver.parameters.max_presolve_iterations = 0
+
     class Hand(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
         def on_solution_callback(self) -> None:
             assert on_solution is not None
@@ -221,6 +225,11 @@ def solve(
         stopped=None if is_done else reason or _limit_reached(budget),
         values=list(solver.response_proto.solution),
     )
+
+
+def _has_large_variables(model: CpModel | Written) -> bool:
+    ranges = (variable.domain for variable in model.proto.variables)  # of which [-1] is not the last
+    return any(ends[len(ends) - 1] > LARGEST_TRUSTED or ends[0] < -LARGEST_TRUSTED for ends in ranges)
 
 
 def _search(

@@ -1,0 +1,87 @@
+"""What CP-SAT proves of sizes of gigabytes and more is right."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from solvers import sandbox
+from solvers.exact.cpsat import engine
+from solvers.exact.cpsat.sums import Sums
+from solvers.model.instance import PoolSpec
+from solvers.model.solver import Silent, Task
+from tests.small.instances import make_instance
+from tests.small.strategies import NIGHTLY
+
+BUDGET = engine.Budget(2_000_000, None, relaxations=engine.Relaxations.ALL)
+SOLVERS = ("cpsat", "solvers.exact.cpsat:CpSatPeak")
+
+
+def loads(seed: int, most: int) -> tuple[Sums, int | None]:
+    """A model of items, some apart, that go to bins whose fullest moments are paid for; and the least cost of all choices."""
+    chance = random.Random(seed)
+    bins, items, moments = (range(chance.randint(*ends)) for ends in ((2, 3), (3, 7), (2, 5)))
+    sizes = [chance.randint(1, most) for _ in items]
+    live = [sorted(chance.choices(moments, k=2)) for _ in items]
+    rooms = [sum(sizes) if chance.random() < 0.4 else chance.randint(sum(sizes) // 6, sum(sizes)) for _ in bins]
+    prices = [chance.choice([1, 1, 2, 3]) for _ in bins]
+    apart = [chance.sample(items, 2) for _ in range(chance.randint(0, 2))]
+    model = Sums()
+    chosen = [[model.variable(0, 1) for _ in bins] for _ in items]
+    peaks = [model.variable(0, room) for room in rooms]
+    for literals in chosen:
+        model.exactly_one(literals)
+    for (one, other), b in product(apart, bins):
+        model.limit([(chosen[one][b], 1), (chosen[other][b], 1)], high=1)
+    for b, moment in product(bins, moments):
+        there = [i for i in items if live[i][0] <= moment <= live[i][1]]
+        model.limit([*((chosen[i][b], sizes[i]) for i in there), (peaks[b], -1)], high=0)
+    model.minimise(zip(peaks, prices, strict=True), 0)
+
+    def cost(choice: tuple[int, ...]) -> int | None:
+        full = [
+            max(sum(sizes[i] for i in items if choice[i] == b and live[i][0] <= at <= live[i][1]) for at in moments)
+            for b in bins
+        ]
+        fits = all(load <= room for load, room in zip(full, rooms, strict=True))
+        fits = fits and all(choice[one] != choice[other] for one, other in apart)
+        return sum(price * load for price, load in zip(prices, full, strict=True)) if fits else None
+
+    costs = (cost(choice) for choice in product(bins, repeat=len(items)))
+    return model, min((each for each in costs if each is not None), default=None)
+
+
+def is_right(seed: int, most: int) -> bool:
+    model, least = loads(seed, most)
+    reply = engine.solve(model, BUDGET, Silent())
+    if least is None:
+        return reply.answer is engine.Answer.INFEASIBLE
+    return (reply.answer, reply.bound) == (engine.Answer.OPTIMAL, least)
+
+
+@pytest.mark.parametrize("most", [10**6, 10**9, 10**10, 10**11, 10**13])
+def test_the_least_cost_of_loads_of_any_size_is_found(most: int) -> None:
+    seeds = range(1_000) if NIGHTLY else range(85, 100)
+    assert [seed for seed in seeds if not is_right(seed, most)] == []
+
+
+GIGABYTES = make_instance(
+    [
+        (2, 4, 6964169681),
+        (2, 4, 5532255039),
+        (3, 4, 2164760763),
+        (0, 4, 8716869377),
+        (0, 3, 9282677783),
+        (1, 2, 7056584561),
+    ],
+    pools=[PoolSpec(19670461784), PoolSpec(15965089748, cost=3)],
+    apart=[(0, 1), (2, 5)],
+)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_buffers_of_gigabytes_go_to_the_pools_where_they_cost_least(solver: str) -> None:
+    outcome = sandbox.run(solver, GIGABYTES, Task(), Silent())
+    assert outcome.value == outcome.bound == (60218252404,)
