@@ -36,6 +36,8 @@ POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late, so its limit is this much before the deadline."""
 EXACT_DOUBLE = 1 << 53
+ROUNDINGS = 4
+"""By how many units in the last place CP-SAT's bounds are off, at most. Two were seen."""
 LARGEST_TRUSTED = 1 << 30
 """Where a variable may be greater, what OR-Tools 9.15 simplifies can become wrong (docs/experiments/exact.md): such models are solved as they are."""
 
@@ -195,7 +197,6 @@ def solve(
         raise Unsupported(NAME, "too large for this solver")
     solver = cp_model.CpSolver()
     configure(solver.parameters, budget)
-
     if budget.presolve and _has_large_variables(model):
         # Not without presolve: then OR-Tools 9.15 is wrong about rectangles that may be absent, whatever their size.
         solver.parameters.max_presolve_iterations = 0
@@ -205,10 +206,13 @@ def solve(
             assert on_solution is not None
             on_solution(self.value)
 
+    reach = _reach(model.proto) if model.has_objective() else 0
+
     def hear(value: float) -> None:
-        if on_bound is not None:
-            on_bound(whole(value))
-        if enough is not None and whole(value) >= enough:
+        bound = whole(value, reach)
+        if bound is not None and on_bound is not None:
+            on_bound(bound)
+        if bound is not None and enough is not None and bound >= enough:
             solver.stop_search()
 
     if on_bound is not None or enough is not None:
@@ -217,13 +221,19 @@ def solve(
     answer = _answer(status)
     if answer is None:
         raise Unsupported(NAME, "too large for this solver")
+    values = list(solver.response_proto.solution)
+    bound = None
+    if model.has_objective() and answer is not Answer.INFEASIBLE:
+        bound = _bound(solver, model.proto.objective, reach)
+        if answer is Answer.OPTIMAL and reach >= EXACT_DOUBLE and bound != _value(model.proto.objective, values):
+            answer = Answer.FEASIBLE  # CP-SAT compares in floating point
     is_done = answer in (Answer.OPTIMAL, Answer.INFEASIBLE)
     return Reply(
         answer=answer,
-        bound=whole(solver.best_objective_bound) if model.has_objective() and answer is not Answer.INFEASIBLE else None,
+        bound=bound,
         work=round(solver.response_proto.deterministic_time * budget.rate),
         stopped=None if is_done else reason or _limit_reached(budget),
-        values=list(solver.response_proto.solution),
+        values=values,
     )
 
 
@@ -278,11 +288,35 @@ def _answer(status: Any) -> Answer | None:
     return meanings.get(status)
 
 
-def whole(bound: float) -> int:
-    """The floating-point bound as an integer, rounded down where it is not exact."""
-    if abs(bound) >= EXACT_DOUBLE:
-        return math.floor(math.nextafter(math.nextafter(bound, -math.inf), -math.inf))
-    return math.ceil(bound - 1e-6)
+def _reach(proto: Any) -> int:
+    """No part of the objective is further from 0."""
+    goal, variables = proto.objective, proto.variables
+    parts = (abs(weight) * max(map(abs, variables[v].domain)) for v, weight in zip(goal.vars, goal.coeffs, strict=True))
+    return int(sum(parts) + math.ceil(abs(goal.offset)))
+
+
+def _value(goal: Any, values: Sequence[int]) -> int:
+    """The objective of a solution; its constant is exact below EXACT_DOUBLE."""
+    return int(sum(weight * values[v] for v, weight in zip(goal.vars, goal.coeffs, strict=True))) + int(goal.offset)
+
+
+def _bound(solver: Any, goal: Any, reach: int) -> int | None:
+    """A bound on the objective: the one in integers, unless the one in floating point shows that it is not set."""
+    bound: float = solver.best_objective_bound
+    exact: int = solver.response_proto.inner_objective_lower_bound + int(goal.offset)
+    if abs(goal.offset) < EXACT_DOUBLE and abs(exact - bound) <= _slack(reach):
+        return exact
+    return whole(bound, reach)
+
+
+def whole(bound: float, reach: int) -> int | None:
+    """The floating-point bound of what is no further from 0 than `reach`, as an integer; None: it can be off by whole numbers."""
+    return math.ceil(bound - _slack(reach)) if reach < EXACT_DOUBLE else None
+
+
+def _slack(reach: int) -> float:
+    """How far off a sum can be that was rounded a few times."""
+    return max(1e-6, ROUNDINGS * math.ulp(reach))
 
 
 def configure(parameters: Any, budget: Budget) -> None:

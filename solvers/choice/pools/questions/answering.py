@@ -11,7 +11,6 @@ from typing import Any
 
 from ....exact.cpsat import engine
 from ....exact.cpsat.sums import Sums
-from ....model.errors import StopReason
 from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
@@ -127,8 +126,6 @@ class _Model:
             pools = tuple(next(p for p, literal in each.items() if values[literal]) for each in self._inside)
             value = self._fixed + sum(weight * values[variable] for variable, weight in self._goal)
         if reply.answer is engine.Answer.OPTIMAL:
-            if value is not None and abs(value) >= engine.EXACT_DOUBLE:  # CP-SAT compares such values in floating point
-                return Answer(pools, value, reply.bound, StopReason.WORK_LIMIT, reply.work)
             return Answer(pools, value, value, None, reply.work)
         return Answer(pools, value, reply.bound, reply.stopped, reply.work)
 

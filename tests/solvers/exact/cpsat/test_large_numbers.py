@@ -1,4 +1,4 @@
-"""What CP-SAT proves of sizes of gigabytes and more is right."""
+"""What CP-SAT proves of large numbers is right: of sizes of gigabytes, and of costs that floating point does not tell apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solvers.exact.cpsat import engine
 from solvers.exact.cpsat.sums import Sums
 from solvers.model.instance import PoolSpec
 from solvers.model.solver import Silent, Task
-from tests.small.instances import make_instance
+from tests.small.instances import make_instance, plain
 from tests.small.strategies import NIGHTLY
 
 BUDGET = engine.Budget(2_000_000, None, relaxations=engine.Relaxations.ALL)
@@ -85,3 +85,41 @@ GIGABYTES = make_instance(
 def test_buffers_of_gigabytes_go_to_the_pools_where_they_cost_least(solver: str) -> None:
     outcome = sandbox.run(solver, GIGABYTES, Task(), Silent())
     assert outcome.value == outcome.bound == (60218252404,)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_bound_that_was_rounded_is_not_above_the_value(solver: str) -> None:
+    instance = make_instance(
+        [plain(0, 2, 192946351257, pools=[1]), (1, 2, 196811310686), plain(1, 3, 64701053880, pools=[3])],
+        pools=[PoolSpec(375841344195), PoolSpec(272191127264), PoolSpec(cost=3), PoolSpec(198462300782, cost=3)],
+    )
+    outcome = sandbox.run(solver, instance, Task(), Silent())
+    assert outcome.value == outcome.bound == (583860823583,)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_beyond_floating_point_are_bounded_exactly(seed: int) -> None:
+    chance = random.Random(seed)
+    costs = [[chance.randint(1, 10**16) for _ in range(3)] for _ in range(7)]
+    model, goal = Sums(), list[tuple[int, int]]()
+    for of_bins in costs:
+        literals = [model.variable(0, 1) for _ in of_bins]
+        model.exactly_one(literals)
+        goal += zip(literals, of_bins, strict=True)
+    for b in range(3):
+        model.limit([(3 * item + b, 1) for item in range(7)], high=3)
+    model.minimise(goal, 0)
+    least = min(
+        sum(of_bins[b] for of_bins, b in zip(costs, choice, strict=True))
+        for choice in product(range(3), repeat=7)
+        if max(map(choice.count, range(3))) <= 3
+    )
+    reply = engine.solve(model, BUDGET, Silent())
+    assert (reply.answer, reply.bound) == (engine.Answer.OPTIMAL, least)
+
+
+def test_a_bound_between_rounded_numbers_is_below_them() -> None:
+    assert engine.whole(583860823583.0001, 583860823583) == 583860823583
+    assert engine.whole(6.0, 7) == 6
+    assert engine.whole(5.5, 7) == 6
+    assert engine.whole(1e16, 10**16) is None
