@@ -34,8 +34,8 @@ def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[
     for pool, room in enumerate(program.rooms):
         here = pools == pool
         if room.capacity is not None and here.any():
-            span = packing.ends[here].max() - packing.starts[here].min()
-            most = max(most, float(lives[here].sum() / span))
+            span = int(packing.ends[here].max() - packing.starts[here].min())
+            most = max(most, float(lives[here].sum()) / span if span > 0 else 0.0)
     return most
 
 

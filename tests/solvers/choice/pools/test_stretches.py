@@ -9,6 +9,7 @@ import pytest
 
 from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
+from planner.model.problem import Buffer, Lifetimes, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing.packing import Packing
@@ -20,7 +21,7 @@ from solvers.choice.pools.searches.core import CoreSearch
 from solvers.choice.pools.searches.stretches import NEAR, StretchSearch, most_live
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
-from solvers.model.instance import Instance, Ints, Placement
+from solvers.model.instance import Instance, Ints, Placement, Term
 from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
 
@@ -114,6 +115,19 @@ def test_the_most_crowded_pool_that_ends_counts() -> None:
     assert most_live(packing, program, number, [0] * groups) == pytest.approx(lives.sum() / instance.sections)
     assert most_live(packing, program, number, [2] * groups) == 0
     assert most_live(packing, program, number, [0, *[1] * (groups - 1)]) < lives.sum() / instance.sections
+
+
+def test_where_nothing_is_ever_live_no_pool_is_crowded() -> None:
+    pools = (Pool("fast", 10), Pool("slow"))
+    problem = Problem(
+        (Buffer("a", 4, live=()), Buffer("b", 2, live=())),
+        pools,
+        terms=(Term.ACCESS_COST,),
+        lifetimes=Lifetimes.HALF_OPEN,
+    )
+    instance = lower(problem).instance
+    program, number = program_of(instance), class_numbers(instance)
+    assert most_live(packing_of(instance), program, number, [0] * len(program.homes)) == 0
 
 
 def test_a_plan_of_a_crowded_problem_is_the_same_with_one_worker_and_two() -> None:
