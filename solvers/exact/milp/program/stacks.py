@@ -6,8 +6,6 @@ Let K be such a set in one pool, its members' heights h, and a[j, i] = 1 if i li
     peak      >= offset[i] + h[i] + sum over the others j in K of h[j] * a[i, j].
 
 Summed over K with the heights as weights, these imply that the peak is at least the sum of all heights, which rows with a big M never do.
-
-Both are written with the offset on the left and the same signs: where the peak is fixed, CBC then merges the two into one row.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ def _stack(program: Program, number: int, clique: list[int]) -> None:
                 above = above + length(high[j]) * is_above
                 below = below + length(high[j]) * (1 - is_above)
         program.require(program.offset[i] - below >= length(base), f"stacked_below_{name}")
-        program.require(program.offset[i] + above - program.peak[pool] <= -length(high[i]), f"stacked_above_{name}")
+        program.require(program.peak[pool] - program.offset[i] - above >= length(high[i]), f"stacked_above_{name}")
 
 
 def _is_above(program: Program, i: int, j: int) -> Expression:

@@ -42,7 +42,7 @@ def test_what_only_helps_solvers_can_be_left_out() -> None:
     helped, plain_one = export_in_child(instance, "lp", *names), export_in_child(instance, "lp", *names, plain=True)
     for row in (
         "stacked_below_c_0: - 4 above_c_a - 3 above_c_b + offset_c >= 0",
-        "stacked_above_c_0: - 4 above_c_a - 3 above_c_b + offset_c - peak_sram <= -12",
+        "stacked_above_a_0: - 3 above_b_a - 5 above_c_a - offset_a + peak_sram >= 4",
     ):
         assert row in helped
     assert "if_above_b_a" in plain_one
