@@ -30,7 +30,9 @@ class FreeHeights(PlacedChoices):
         self.relaxed: dict[int, Relaxed | None] = {}
         """By term."""
         self._cores = dict[int, CoreSearch]()
+        """By term, too;"""
         self._has_room = set[int]()
+        """and those for which choices that leave room for gaps were looked for."""
         self.pieces: Pieces | None = None
         """Those that the first term's bound adds up."""
 
@@ -48,7 +50,7 @@ class FreeHeights(PlacedChoices):
         )
 
     def _with_covers(self, question: Question, is_exact: bool) -> list[Choice]:
-        """A better choice where heights are free. What is hard is asked again once covers are known: then it is answered far sooner."""
+        """A better choice where heights are free. Covers come first: with them what is hard is answered far sooner. Nothing where one was packed on the way."""
         # CP-SAT proves far less if limits on the value are among its constraints.
         asked, index = replace(question, least=None, most=None), question.term
         found = list[Choice]()
@@ -112,10 +114,7 @@ class FreeHeights(PlacedChoices):
     def _choice_by_pieces(self, pieces: Pieces, bound: int | None) -> Choice | None:
         self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
         pools = None if bound is None else pieces.choice(self._some(budget.CHOICE_BY_PIECES))
-        if pools is None:
-            return None
-        tops = self.program.least_tops(pools)
-        return Choice(self.program.value(0, pools, tops), tops, pools)
+        return None if pools is None else self._choice(0, pools)
 
     def _core(self, index: int) -> CoreSearch | None:
         relaxed = self.relaxed.get(index)
@@ -130,9 +129,9 @@ class FreeHeights(PlacedChoices):
         pools = None if core is None else core.choice(question, self._some(budget.CORE))
         if core is None or pools is None:
             return found
-        if not self._is_close(question.term, self._choice(question, pools).value):
+        if not self._is_close(question.term, self._choice(question.term, pools).value):
             pools = core.improved(question, pools, self._some(budget.CORE))
-        choice = self._choice(question, pools)
+        choice = self._choice(question.term, pools)
         most = found[0].value if found else question.most
         return found if most is not None and choice.value >= most else [choice, *found]
 
@@ -143,12 +142,6 @@ class FreeHeights(PlacedChoices):
             return 0.0
         return most_live(self.packing, self.program, self.number, homes_of(self.program, relaxed))
 
-    def _pack_once_with_room(self, question: Question) -> bool:
-        """The same where pools are crowded, if that was not done for this term before."""
-        index = question.term
-        is_new = index not in self._has_room and not self._weighs_peaks(index)
-        return is_new and self._live(index) >= CROWDED and self._pack_with_room(question)
-
     def _pack_with_room(self, question: Question) -> bool:
         """Pack a choice that leaves room for gaps; true if that was done."""
         core = self._core(question.term)
@@ -158,6 +151,12 @@ class FreeHeights(PlacedChoices):
         search = StretchSearch(core, self.packing, self.program, self.number, question)
         return bool(self._take(search.run(self._some(budget.WITH_ROOM))))
 
-    def _choice(self, question: Question, pools: Pools) -> Choice:
+    def _pack_once_with_room(self, question: Question) -> bool:
+        """The same where pools are crowded, unless that was tried for this term before."""
+        index = question.term
+        is_new = index not in self._has_room and not self._weighs_peaks(index)
+        return is_new and self._live(index) >= CROWDED and self._pack_with_room(question)
+
+    def _choice(self, index: int, pools: Pools) -> Choice:
         tops = self.program.least_tops(pools)
-        return Choice(self.program.value(question.term, pools, tops), tops, pools)
+        return Choice(self.program.value(index, pools, tops), tops, pools)
