@@ -198,8 +198,12 @@ def solve(
     solver = cp_model.CpSolver()
     configure(solver.parameters, budget)
     if budget.presolve and _has_large_variables(model):
-        # Not without presolve: then OR-Tools 9.15 is wrong about rectangles that may be absent, whatever their size.
-        solver.parameters.max_presolve_iterations = 0
+        # Without presolve OR-Tools 9.15 is wrong about rectangles that may be absent, whatever their size; with no more than
+        # its translation it is still wrong about some sums.
+        if _has_rectangles(model):
+            solver.parameters.max_presolve_iterations = 0
+        else:
+            solver.parameters.cp_model_presolve = False
 
     class Hand(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
         def on_solution_callback(self) -> None:
@@ -240,6 +244,10 @@ def solve(
 def _has_large_variables(model: CpModel | Written) -> bool:
     ranges = (variable.domain for variable in model.proto.variables)  # of which [-1] is not the last
     return any(ends[len(ends) - 1] > LARGEST_TRUSTED or ends[0] < -LARGEST_TRUSTED for ends in ranges)
+
+
+def _has_rectangles(model: CpModel | Written) -> bool:
+    return any(each.has_no_overlap_2d() for each in model.proto.constraints)
 
 
 def _search(

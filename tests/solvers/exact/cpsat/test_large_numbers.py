@@ -10,7 +10,7 @@ import pytest
 from solvers import sandbox
 from solvers.exact.cpsat import engine
 from solvers.exact.cpsat.sums import Sums
-from solvers.model.instance import PoolSpec
+from solvers.model.instance import PoolSpec, Term
 from solvers.model.solver import Silent, Task
 from tests.small.instances import make_instance, plain
 from tests.small.strategies import NIGHTLY
@@ -85,6 +85,18 @@ GIGABYTES = make_instance(
 def test_buffers_of_gigabytes_go_to_the_pools_where_they_cost_least(solver: str) -> None:
     outcome = sandbox.run(solver, GIGABYTES, Task(), Silent())
     assert outcome.value == outcome.bound == (60218252404,)
+
+
+def test_the_highest_of_pools_of_many_gigabytes_is_as_low_as_it_can_be() -> None:
+    """What was translated, but not simplified, was called impossible."""
+    instance = make_instance(
+        [(1, 4, 176833034526), (1, 4, 67936668352), (2, 3, 39515534214), (0, 2, 162234858040), (3, 4, 74709521884)],
+        pools=[PoolSpec(None), PoolSpec(167343060064)],
+        apart=[(4, 1), (2, 3)],
+        terms=(Term.LARGEST_PEAK,),
+    )
+    outcome = sandbox.run("pools_first", instance, Task(), Silent())
+    assert outcome.value == outcome.bound == (284285237092,)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
