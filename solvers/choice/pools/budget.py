@@ -197,7 +197,7 @@ PACKING_BEFORE_MENDING = Share(1, 3)
 PACKING_AT_ONCE = Share(1, 12)
 """and where large pools are packed slice by slice after it."""
 PACKING_CROWDED = 250_000
-"""a pool in which so many are live that the choice leaves room for gaps;"""
+"""Packing a pool in which so many blocks are live that the choice leaves room for gaps."""
 PACKING_BESIDE, PACKING_BESIDE_A_BLOCK = 30_000, 300
 """Packing the blocks of a window beside all others."""
 WINDOW_A_CLASS, MOST_TIMES = 400, 8

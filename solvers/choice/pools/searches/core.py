@@ -77,17 +77,17 @@ class CoreSearch:
         """The same or a better one: around the class that costs most more than at the prices, those of its time are chosen anew; then around the next."""
         end, done, order = self.work + work, set[int](), self._in_time
         while self.work < end and self._asking.stop is None:
-            over = [(self._over(group, pools), -rank) for rank, group in enumerate(order) if group not in done]
-            most, rank = max(over, default=(0, 0))
-            if most <= 0:
+            over = {rank: self._over(group, pools) for rank, group in enumerate(order) if group not in done}
+            rank = max(over, key=lambda each: over[each], default=0)
+            if over.get(rank, 0) <= 0:
                 break
-            begin = min(max(-rank - WINDOW // 2, 0), max(len(order) - WINDOW, 0))
+            begin = min(max(rank - WINDOW // 2, 0), max(len(order) - WINDOW, 0))
             free = order[begin : begin + WINDOW]
             work_of_one = min(end - self.work, WORK_A_CLASS * len(free))
             chosen = self._asked(question, set(free), pools, pools, work_of_one).pools
-            done.add(order[-rank])
+            done.add(order[rank])
             if chosen is None or self.value(chosen) >= self.value(pools):
-                done.update(order[max(-rank - WINDOW // 4, 0) : -rank + WINDOW // 4])
+                done.update(order[max(rank - WINDOW // 4, 0) : rank + WINDOW // 4])
             else:
                 done -= {group for group in free if chosen[group] != pools[group]}
                 pools = chosen

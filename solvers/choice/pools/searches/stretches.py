@@ -18,8 +18,8 @@ from ..program.program import Pools, Program
 from ..questions.question import Question
 from .core import CoreSearch
 
-FIRST, MOST = 40, 300
-"""The first stretch, and the greatest, in thousandths."""
+FIRST, MORE, MOST = 40, 3 / 2, 200
+"""The first stretch, in thousandths; by how much it grows where it was too little; and from where on no more is tried."""
 NEAR = 5
 """Stretches that differ by no more, or by no more than half of the lower, need not be told apart."""
 LESS = 3
@@ -46,9 +46,9 @@ class StretchSearch:
         self._core, self._packing, self._number = core, packing, number
         self._low: list[int | None] = [None] * len(program.rooms)
         """A stretch with which each pool could not be packed, if there is one,"""
-        self._high = [0 if room.capacity is None else MOST for room in program.rooms]
-        """and one with which all could."""
-        self._question = replace(question, stretch=tuple(min(FIRST, most) for most in self._high))
+        self._high: list[int | None] = [0 if room.capacity is None else None for room in program.rooms]
+        """and the least with which all could: nothing where the pool has no end."""
+        self._question = replace(question, stretch=tuple(0 if high == 0 else FIRST for high in self._high))
 
     def run(self, work: int) -> Placement | None:
         """The best placement found within the work."""
@@ -75,6 +75,8 @@ class StretchSearch:
     def _is_open(self, pool: int) -> bool:
         """Is it worth finding out whether less is enough for the pool?"""
         low, high = self._low[pool], self._high[pool]
+        if high is None:
+            return low is None or low < MOST
         return high > 0 if low is None else high - low > max(low // 2, NEAR)
 
     def _choice(self, work: int) -> Pools | None:
@@ -102,8 +104,8 @@ class StretchSearch:
     def _next(self, pool: int, stretch: int) -> int:
         """A greater one until one was found that is enough; then a smaller one, or one between those that are and are not."""
         low, high = self._low[pool], self._high[pool]
-        if high == MOST:
-            return stretch * 3 // 2
+        if high is None:
+            return int(stretch * MORE)
         if not self._is_open(pool):
             return high
         return high // LESS if low is None else (low + high) // 2
