@@ -13,6 +13,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints, Term
 from solvers.model.outcome import Proof
 
+from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
 from ...facts.possible_places import LOOKING, Places
 from ...model.columns import BufferColumns, ids, restricted, sizes
@@ -43,12 +44,17 @@ def easy_bound(problem: Problem, places: Places) -> EasyBound:
     return looking.refusal() or looking.busiest()
 
 
-def refusal_of_any_choice(problem: Problem) -> EasyBound | None:
-    """Return a proof that nothing fits whichever alternatives are chosen: they add buffers, lifetimes and rules, and remove none."""
-    looking = _Looking(replace(problem, variants=None), Places(problem))
+def same_in_all_choices(problem: Problem) -> Problem:
+    """Return what holds whichever alternatives are chosen: they add buffers, lifetimes and rules, and remove none."""
+    return spell_out_constants(replace(problem, variants=None))
+
+
+def refusal_of_any_choice(same: Problem) -> EasyBound | None:
+    """Return a proof that nothing fits whichever alternatives are chosen, from what is the same in all choices."""
+    looking = _Looking(same, Places(same))
     crowded = looking.crowded()
     # alternatives may let buffers of one pool share addresses
-    return crowded if crowded is not None or problem.constraints.same_pool else looking.homeless()
+    return crowded if crowded is not None or same.constraints.same_pool else looking.homeless()
 
 
 class _Looking:

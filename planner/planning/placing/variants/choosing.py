@@ -40,7 +40,7 @@ from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import Verification
 from ...options.options import Options, bad_option
 from ...options.preference import Preference
-from ..easy_bounds import refusal_of_any_choice
+from ..easy_bounds import refusal_of_any_choice, same_in_all_choices
 from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish
 from ..watching import Cancelled, Clock, OnProgress, Progress
@@ -267,7 +267,7 @@ class Choosing:
 
     def _found(self, search: Search, question: Callable[[], Found], on_point: OnPoint) -> Found:
         """Return the answer or, if the limits left none, what is found without a search."""
-        if refusal_of_any_choice(self._problem) is not None:
+        if refusal_of_any_choice(same_in_all_choices(self._problem)) is not None:
             return Found((), is_complete=False, stop=StopReason.PROVED, work=0, is_impossible=True)
         found = _NOTHING if self._choices is None else self._ask(search, question)
         if found.points or found.is_impossible or found.stop is StopReason.CANCELLED:
@@ -369,9 +369,10 @@ class Choosing:
 
     def _missing(self) -> tuple[Shortage, int, tuple[PlanCertificate, ...]]:
         """Return why no choice fits, a bound of the peak of every choice (0: none is known), and what shows it for all choices."""
-        refusal = refusal_of_any_choice(self._problem) if len(self._problem.pools) > 1 else None
+        same = same_in_all_choices(self._problem)
+        refusal = refusal_of_any_choice(same) if len(same.pools) > 1 else None
         if refusal is not None:
-            return shortage(replace(self._problem, variants=None), refusal.certificates), 0, refusal.certificates
+            return shortage(same, refusal.certificates), 0, refusal.certificates
         return *need_of_all(self._problem, self._options, self._apart), ()
 
     def _apart(self, problem: Problem, options: Options) -> Plan | None:

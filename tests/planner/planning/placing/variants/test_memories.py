@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from planner.generate import Request, generate
-from planner.model.plan import Plan
-from planner.model.problem import Buffer, Constraints, Pool, Problem
+from planner.model.plan import Plan, PlanStatus
+from planner.model.problem import Alternative, Buffer, Colocation, Constraints, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.parts import Parts
 from planner.planning.placing.variants.placing import SHARE_OF_POOLS, WORK_OF_A_PART, Placing
+from planner.verifying.verify import verify
 from solvers.choice.alternatives.instance import Question
 from solvers.choice.alternatives.questions.without_addresses import WORK_PER_DETERMINISTIC_SECOND, Questions
 from solvers.exact.cpsat.engine import Budget, Relaxations
@@ -93,3 +94,17 @@ def test_large_groups_of_different_memories_are_not_listed_as_pairs() -> None:
     ids = tuple(buffer.id for buffer in apart)
     problem = replace(problem, buffers=(*problem.buffers, *apart), constraints=Constraints(different_pool=(ids,)))
     assert [(len(group), pick) for group, pick in Parts(problem).different_pool] == [(5000, None)]
+
+
+def test_what_fits_nowhere_is_not_said_to_be_open_to_read_only_memory() -> None:
+    problem = Problem(
+        (Buffer("base", 1), Buffer("above", 1)),
+        (Pool("arena", 1), Pool("flash", read_only=True)),
+        Constraints(colocations=(Colocation("above", "base", 1),)),
+        variants=Variants((VariantGroup("g", (Alternative("a"),)),)),
+    )
+    found = plan(problem, Options(workers=1, work_limit=300_000))
+    assert found.status is PlanStatus.INFEASIBLE
+    assert found.shortage is not None
+    assert (found.shortage.pool, found.shortage.bytes_short) == ("arena", 1)
+    assert verify(problem, found) == ()
