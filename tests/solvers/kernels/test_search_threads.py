@@ -59,6 +59,16 @@ def test_threads_agree_where_long_attempts_are_cut_short() -> None:
     assert ask(native(), instance, replace(wish, threads=2)) == alone
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_threads_agree_wherever_the_work_ends(seed: int) -> None:
+    instance = strip(seed, 40)
+    for work in [*range(1, 60), *range(60, 2_000, 97)]:
+        wish = Ask(bound=busiest(instance), seed=seed, work=work)
+        alone = ask(native(), instance, wish)
+        for threads in (2, 3, 8):
+            assert ask(native(), instance, replace(wish, threads=threads)) == alone
+
+
 @pytest.mark.parametrize(("seed", "count"), [(2, 100), (0, 300)])
 def test_threads_agree_while_their_number_changes(seed: int, count: int) -> None:
     instance = strip(seed, count)

@@ -48,7 +48,7 @@ class Decision final : public Engine {
     }
 
   private:
-    static constexpr std::int64_t kLookEvery = 500'000;  // less than a millisecond
+    static constexpr std::int64_t kLookEvery = 100'000;  // about a fifth of a millisecond: others wait for it once they have settled the round
     static constexpr Coord kPlaced = std::numeric_limits<Coord>::max();
 
     struct Frame {
@@ -80,8 +80,9 @@ class Decision final : public Engine {
     static constexpr std::uint64_t kSlackDamp = 8, kFailureDamp = 64;
 
     Answer search(Coord height, const Style& style, Watch& watch) {
+        const std::int64_t begun = state_.work();
         if (!start(height, style)) return Answer::kImpossible;
-        const std::int64_t last = nodes_ + style.nodes, last_work = state_.work() + std::max<std::int64_t>(style.work, 0);
+        const std::int64_t last = nodes_ + style.nodes, first = state_.work() - begun;
         std::int64_t next_look = state_.work() + kLookEvery;
         divide();
         for (;;) {
@@ -99,7 +100,7 @@ class Decision final : public Engine {
             Coord raise_to = kPlaced;
             const bool open = state_.descend(block, order_, raise_to);
             if (open) {
-                if (nodes_ >= last || state_.work() >= last_work) return Answer::kBudget;
+                if (watch.spent(state_.work() - begun, first) || nodes_ >= last) return Answer::kBudget;
                 ++nodes_;
                 frames_.push_back({block, raise_to, part_, agenda_, static_cast<int>(parts_.size()), state_.mark()});
             }

@@ -18,8 +18,8 @@ namespace {
 
 // Strategies run in rounds. The lowest-numbered strategy with an answer decides the round, whichever came first, so the number of threads changes
 // nothing but the time. A strategy's attempt depends only on its own earlier attempts, the round's height and the work left. So threads do not wait
-// at the end of a round: they go on as if it were not settled. Attempts after a settled round are undone, and so are those made with more work than
-// was left.
+// at the end of a round: they go on as if it were not settled. Attempts after a settled round are undone, and one that did more work than was left is
+// cut where that ended.
 class Descent {
   public:
     Descent(const Model& model, const DescentOptions& options, const Report& report)
@@ -57,15 +57,26 @@ class Descent {
 
     class Look final : public Watch {
       public:
-        Look(Descent& owner, std::int64_t place, bool reports) : owner_(owner), place_(place), reports_(reports) {}
+        Look(Descent& owner, Attempt& attempt, std::int64_t place, bool reports)
+            : owner_(owner), attempt_(attempt), place_(place), allowed_(owner.most_work(place)), reports_(reports) {}
         bool stopped() override {
             if (reports_) owner_.tick();
-            return owner_.over_.load(std::memory_order_relaxed) || owner_.last_.load(std::memory_order_relaxed) < place_;
+            if (owner_.over_.load(std::memory_order_relaxed) || owner_.last_.load(std::memory_order_relaxed) < place_) return true;
+            const std::lock_guard lock(owner_.mutex_);
+            if (!attempt_.work_before.empty()) attempt_.work = attempt_.work_before.back();
+            allowed_ = owner_.most_work(place_);
+            return false;
+        }
+        bool spent(std::int64_t work, std::int64_t first) override {
+            attempt_.first = first;
+            attempt_.work_before.push_back(work);
+            return work - first >= allowed_;
         }
 
       private:
         Descent& owner_;
-        std::int64_t place_;
+        Attempt& attempt_;
+        std::int64_t place_, allowed_;
         bool reports_;
     };
 
@@ -124,7 +135,7 @@ class Descent {
             }
             const int round = next_round(self);
             Strategy& strategy = strategies_[self];
-            strategy.attempts.push_back({strategies_.allowance(result_.work)});
+            Look look(*this, strategy.attempts.emplace_back(), place(round, self), reports);
             Attempt& attempt = strategy.attempts.back();
             const Coord height = height_of(round);
             const int kept = std::exchange(strategy.kept, 0);
@@ -133,8 +144,7 @@ class Descent {
             Engine& engine = strategies_.engine(self);
             for (int i = 0; i < kept; ++i) engine.keep();
             const auto nodes = engine.nodes(), spent = engine.work();
-            Look look(*this, place(round, self), reports);
-            Answer answer = engine.decide(height, strategies_.style(self, round, attempt.allowed), look);
+            Answer answer = engine.decide(height, strategies_.style(self, round), look);
             if (strategy.glued && answer == Answer::kImpossible) answer = Answer::kBudget;
 
             lock.lock();
@@ -162,6 +172,7 @@ class Descent {
             if (strategies_[s].busy()) continue;
             const int round = next_round(s);
             if (round > round_ + rounds_ahead_ || place(round, s) > last_) continue;
+            if (round > round_ && most_work(place(round, s)) == 0) continue;  // such a round will not begin
             const std::int64_t rank = place(round, s == strategies_.width() - 1 && !single ? -1 : s);
             if (rank < earliest) {
                 earliest = rank;
@@ -173,6 +184,20 @@ class Descent {
 
     // The round of the strategy's next attempt.
     int next_round(int s) { return round_ + (s < cursor_ ? 1 : 0) + static_cast<int>(strategies_[s].attempts.size()); }
+
+    // The most work that the attempt at this place may do: those before it may still do more.
+    std::int64_t most_work(std::int64_t here) {
+        std::int64_t done = result_.work;
+        for (int s = 0; s < strategies_.width(); ++s) {
+            std::int64_t at = place(round_ + (s < cursor_ ? 1 : 0), s);
+            for (const Attempt& attempt : strategies_[s].attempts) {
+                if (at >= here) break;
+                done += attempt.work;
+                at += strategies_.width();
+            }
+        }
+        return strategies_.allowance(done);
+    }
 
     Coord height_of(int round) {
         while (static_cast<int>(ahead_.size()) <= round - round_) {
@@ -187,15 +212,9 @@ class Descent {
         while (!over_) {
             Strategy& strategy = strategies_[cursor_];
             if (strategy.attempts.empty() || !strategy.attempts.front().ended) return;
-            const Attempt attempt = strategy.attempts.front();
-            const std::int64_t here = place(round_, cursor_);
-            const std::int64_t allowed = strategies_.allowance(result_.work);
-            if (attempt.allowed > allowed && attempt.work >= allowed) {
-                // It would have been cut short, so it is made again.
-                if (!undo_after(here - 1)) return;
-                continue;
-            }
-            if (attempt.settles() && !undo_after(here)) return;
+            if (strategy.attempts.front().settles() && !undo_after(place(round_, cursor_))) return;
+            Attempt attempt = std::move(strategy.attempts.front());
+            attempt.cut(strategies_.allowance(result_.work));
             result_.nodes += attempt.nodes;
             result_.work += attempt.work;
             if (options_.log) attempts_.push_back({cursor_, attempt.settles(), attempt.work});

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -21,14 +20,15 @@ struct Style {
     std::uint64_t seed = 0;
     int order = 0;  // one of three static orders that break ties
     std::int64_t nodes = 500;
-    std::int64_t work = std::numeric_limits<std::int64_t>::max() / 4;
 };
 
 // Lets the caller stop the search.
 class Watch {
   public:
     virtual ~Watch() = default;
-    virtual bool stopped() = 0;  // called about once a millisecond
+    virtual bool stopped() = 0;  // called about five times a millisecond
+    // Is so much work all that the attempt may do? Called before each node; `first` is the part of it that the first propagation took.
+    virtual bool spent(std::int64_t work, std::int64_t first) = 0;
 };
 
 class Engine {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "search/building/glue.hpp"
 #include "search/engine.hpp"
@@ -15,10 +15,21 @@ namespace memplan {
 
 // A finished or running attempt of a strategy in a round.
 struct Attempt {
-    std::int64_t allowed;  // work
     Answer answer = Answer::kBudget;
     bool ended = false;
-    std::int64_t nodes = 0, work = 0;
+    std::int64_t nodes = 0;
+    std::int64_t work = 0;                    // while it runs: at least
+    std::int64_t first = 0;                   // of that, what its first propagation took
+    std::vector<std::int64_t> work_before{};  // each node, and the one before which it ended
+
+    // Makes it what it would have been if it could do so much work after the first propagation.
+    void cut(std::int64_t allowed) {
+        const auto end = std::lower_bound(work_before.begin(), work_before.end(), first + allowed);
+        if (end == work_before.end()) return;
+        answer = Answer::kBudget;
+        nodes = end - work_before.begin();
+        work = *end;
+    }
 
     bool settles() const { return answer == Answer::kFound || answer == Answer::kImpossible; }
 };
@@ -53,7 +64,7 @@ class Strategies {
     // The work that an attempt may take that begins after `done` work: all that is left, since one that is cut short is of no use.
     std::int64_t allowance(std::int64_t done) const { return std::max<std::int64_t>(work_ - done, 0); }
 
-    Style style(int self, int round, std::int64_t work) const {
+    Style style(int self, int round) const {
         Style style;
         style.seed = Random(Random(seed_).next() + static_cast<std::uint64_t>(round) * kUsual + static_cast<std::uint64_t>(self)).next();
         // Lifetime first is best on most of the hardest instances and useless on some; which ones cannot be predicted.
@@ -61,7 +72,6 @@ class Strategies {
         // Short attempts find placements; the last strategy also makes long ones, which can prove.
         const int length = self == width_ - 1 ? luby(round + 1) : 1;
         style.nodes = length * (1000 + std::min(round * 10, 300) + model_.blocks());
-        style.work = work;
         return style;
     }
 
