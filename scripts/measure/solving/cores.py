@@ -168,13 +168,13 @@ class Strategies:
     def over(self) -> bool:
         return self.at >= len(self.rounds)
 
-    def choose(self, *, is_single: bool) -> tuple[int, int, float] | None:
+    def choose(self, *, in_order: bool) -> tuple[int, int, float] | None:
         """Round, strategy and work of the next attempt, or None; the usual work if it is of no use in the end."""
         free = [s for s in range(self.width) if s not in self.busy and self.next[s] <= self.at + ROUNDS_AHEAD]
         free = [s for s in free if (self.next[s], s) < self.last or not self._answered]
         if self.over or not free:
             return None
-        best = min(free, key=lambda s: (self.next[s], -1 if s == self.width - 1 and not is_single else s))
+        best = min(free, key=lambda s: (self.next[s], -1 if s == self.width - 1 and not in_order else s))
         round_ = self.next[best]
         self.busy[best] = round_
         self.next[best] += 1
@@ -274,7 +274,7 @@ class _Replay:
                     self._finish(job)
         for job, strategies in self._searches.items():
             threads = int(job.active_threads[0])
-            while len(strategies.busy) < threads and (task := strategies.choose(is_single=threads == 1)):
+            while len(strategies.busy) < threads and (task := strategies.choose(in_order=threads <= 2)):
                 self._planned += 1
                 heapq.heappush(self._events, (now + task[2], self._planned, job, task[:2]))
 

@@ -65,6 +65,7 @@ class Descent {
             const std::lock_guard lock(owner_.mutex_);
             if (!attempt_.work_before.empty()) attempt_.work = attempt_.work_before.back();
             allowed_ = owner_.most_work(place_);
+            owner_.call_helpers();
             return false;
         }
         bool spent(std::int64_t work, std::int64_t first) override {
@@ -119,6 +120,12 @@ class Descent {
         return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, threads));
     }
 
+    // Wakes threads that may work from now on, which they would notice only later.
+    void call_helpers() {
+        const int active = active_threads();
+        if (active > std::exchange(called_, active)) changed_.notify_all();
+    }
+
     // One thread's work. The calling thread is number 0, and reports.
     void work(int number) {
         const bool reports = number == 0;
@@ -163,9 +170,10 @@ class Descent {
         }
     }
 
-    // The strategy whose attempt comes next, or -1. The last one of a round takes longest, so with several threads it begins first.
+    // The strategy whose attempt comes next, or -1. The last one of a round takes longest, so with three threads and more it begins first. With two it would
+    // often be lost, to an attempt that settles the round; and the other thread goes on with the next round.
     int choose() {
-        const bool single = active_threads() == 1;
+        const bool in_order = active_threads() <= 2;
         int best = -1;
         std::int64_t earliest = kNowhere;
         for (int s = 0; s < strategies_.width(); ++s) {
@@ -173,7 +181,7 @@ class Descent {
             const int round = next_round(s);
             if (round > round_ + rounds_ahead_ || place(round, s) > last_) continue;
             if (round > round_ && most_work(place(round, s)) == 0) continue;  // such a round will not begin
-            const std::int64_t rank = place(round, s == strategies_.width() - 1 && !single ? -1 : s);
+            const std::int64_t rank = place(round, s == strategies_.width() - 1 && !in_order ? -1 : s);
             if (rank < earliest) {
                 earliest = rank;
                 best = s;
@@ -344,6 +352,7 @@ class Descent {
     std::vector<Tried> attempts_;
     std::deque<DescentResult> news_;           // not reported yet
     std::exception_ptr broken_;
+    int called_ = 1;                           // the number of threads that might work at the last look
     // These are also read without the mutex.
     std::atomic<std::int64_t> last_{kNowhere};  // no attempt after this place matters
     std::atomic<bool> over_{false}, has_news_{false};
