@@ -18,6 +18,7 @@ from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
+from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.floors import FloorSearch
 from .searches.fullest import FullestFirst
@@ -52,6 +53,7 @@ class Whole(FreeHeights):
             return
         self._foresee_prices(index)
         self._pack_as_chosen(index)
+        self._pack_at_bound(index)
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
@@ -74,6 +76,13 @@ class Whole(FreeHeights):
                 break
         if not self._is_finished(index):
             self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
+
+    def _pack_at_bound(self, index: int) -> None:
+        """Pack all together, if that may settle a first term: no question need then be asked about it."""
+        known = self._known(index)
+        if not index and known is not None and self.best is not None and not self._is_settled(index):
+            pools = pools_of_classes(self.number, self.best)
+            self._pack_together(Choice(known, self.program.least_tops(pools), pools))
 
     def _has_floors(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)
