@@ -139,6 +139,8 @@ FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
+HEIGHTS_WHERE_CROWDED, WITH_ROOM_BELOW_HEIGHTS = Share(1, 2), Share(2, 3)
+"""Where pools are crowded, for such heights, with a choice below each; and for choices that leave room for gaps;"""
 BESIDE_FULLEST = Share(1, 3)
 """and for windows from there."""
 
@@ -181,6 +183,8 @@ PART_OF_PEAKS = 8
 """Searching for peaks."""
 PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
+PART_OF_HEIGHTS = 3
+"""The same for one of several heights where pools are crowded, and a half of that for the choice below them."""
 PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
 """The first limit of a term, and those after a better choice was found."""
 PART_OF_FLOORS = 6

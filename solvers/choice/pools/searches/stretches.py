@@ -39,6 +39,11 @@ def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[
     return most
 
 
+def first_stretch(program: Program) -> tuple[int, ...]:
+    """The first stretch of each pool that ends; none of the others."""
+    return tuple(0 if room.capacity is None else FIRST for room in program.rooms)
+
+
 class StretchSearch:
     """The search of one question. `number` is the class of each block."""
 
@@ -48,14 +53,16 @@ class StretchSearch:
         """A stretch with which each pool could not be packed, if there is one,"""
         self._high: list[int | None] = [0 if room.capacity is None else None for room in program.rooms]
         """and the least with which all could: nothing where the pool has no end."""
-        self._question = replace(question, stretch=tuple(0 if high == 0 else FIRST for high in self._high))
+        self._question = replace(question, stretch=first_stretch(program))
 
-    def run(self, work: int) -> Placement | None:
-        """The best placement found within the work."""
+    def run(self, work: int, begun: Pools | None = None) -> Placement | None:
+        """The best placement found within the work. `begun` is a choice for the first stretch, if one is known."""
         end = self._work + work
         best: tuple[int, Pools, Question, Placement] | None = None
         while self._work < end and any(map(self._is_open, range(len(self._high)))):
-            pools = self._choice(min(work // PART, end - self._work))
+            pools, begun = begun or self._choice(min(work // PART, end - self._work)), None
+            if pools is None and self._lessen():
+                continue
             if pools is None:
                 break
             cost, (placement, missed) = self._core.value(pools), self._packed(pools)
@@ -88,6 +95,14 @@ class StretchSearch:
         """The placement of this choice; and the pools that could not be packed."""
         pool_of = np.array(pools, dtype=np.int64)[self._number]
         return self._packing.pack(pool_of, frozenset(), budget.PACKING_CROWDED)
+
+    def _lessen(self) -> bool:
+        """Stretch all by less, as long as nothing could be chosen at all; false if that is not so, or there is no less."""
+        stretch = tuple(each // LESS for each in self._question.stretch)
+        if any(low is not None for low in self._low) or any(self._high) or not any(stretch):
+            return False
+        self._question = replace(self._question, stretch=stretch)
+        return True
 
     def _step(self, missed: list[int]) -> None:
         """Stretch pools that were missed by more; if there are none, all by less."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from solvers.choice.pools.prices.crowds import Relaxed
-from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.program import Costs, Pools, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Clash, Question
+from solvers.choice.pools.questions.question import Answer, Clash, Question
 from solvers.choice.pools.searches import core
 from solvers.choice.pools.searches.core import CoreSearch
 
@@ -69,9 +69,20 @@ def test_where_rows_are_longer_than_the_linear_program_knew_there_is_a_choice_al
     search = CoreSearch(asking, program, 0, relaxed(asking, program))
     ends = [room.capacity for room in program.rooms]
     half = Question(0, stretch=tuple(0 if end is None else 1_000 for end in ends))
+    answers = list[Answer]()
+    asked = search._asked
+
+    def noted(question: Question, free: set[int], others: Pools, near: Pools | None, work: int) -> Answer:
+        answers.append(asked(question, free, others, near, work))
+        return answers[-1]
+
+    monkeypatch.setattr(search, "_asked", noted)
     assert search.choice(half, WORK) is not None
-    monkeypatch.setattr(search, "_free_where_full", lambda free, stretch: None)
-    assert search.choice(half, WORK) is None
+    assert not answers[0].is_impossible
+    answers.clear()
+    monkeypatch.setattr(search, "_free_where_full", lambda free, question: None)
+    assert search.choice(half, WORK) is not None
+    assert answers[0].is_impossible
 
 
 def test_clashes_are_kept_apart(asking: Asking) -> None:
@@ -102,3 +113,17 @@ def test_hundreds_of_classes_are_chosen_where_all_at_once_give_nothing_better(as
 def test_without_work_there_is_no_choice(asking: Asking) -> None:
     program = program_for_speed("hot", 12, 1)
     assert CoreSearch(asking, program, 0, relaxed(asking, program)).choice(Question(0), 0) is None
+
+
+def test_where_what_is_decided_leaves_no_choice_more_is_chosen(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "CORE", 0)
+    sizes = (3, 1, 2, 2)
+    rooms = tuple(Room(4, (), 0, 0) for _ in range(2))
+    rows = tuple(Row(pool, 0, 0, tuple(enumerate(sizes))) for pool in range(2))
+    terms = (Costs(((0, 1),) * 4, (0, 0)),)
+    program = Program(((0, 1),) * 4, rooms, rows, terms, ())
+    shares = ((1.0, 0.0), (0.0, 1.0), (1.0, 0.0), (0.0, 1.0))  # 5 in the first, 3 in the second
+    search = CoreSearch(asking, program, 0, replace(relaxed(asking, program), shares=shares))
+    found = search.choice(Question(0), WORK)
+    assert found is not None
+    assert program.least_tops(found) == (4, 4)

@@ -51,7 +51,7 @@ class Needing:
         self.needed, self.work, self.tried = needed, 0, list[tuple[int, ...]]()
         self.packed: Placement | None = None
 
-    def choice(self, question: Question, work: int) -> Pools:
+    def choice(self, question: Question, work: int) -> Pools | None:
         self.tried.append(question.stretch)
         self.work += 1
         return question.stretch
@@ -77,6 +77,18 @@ def test_pools_are_stretched_by_hardly_more_than_they_need(needed: tuple[int, ..
         assert need <= stretch <= max(need + NEAR, 1.5 * need + 1)
     assert len(needing.tried) <= 12
     assert all(stretch[-1] == 0 for stretch in needing.tried)  # it has no end
+
+
+def test_where_nothing_can_be_chosen_with_so_much_room_less_is_left() -> None:
+    class Choosing(Needing):
+        def choice(self, question: Question, work: int) -> Pools | None:
+            return super().choice(question, work) if max(question.stretch) <= 20 else None
+
+    choosing = Choosing(5, 0, 0)
+    core, packing = cast(CoreSearch, choosing), cast(Packing, choosing)
+    found = StretchSearch(core, packing, program_of(instance_of(4, 12, 1)), np.arange(3), Question(0)).run(1_000)
+    assert found is not None
+    assert 5 <= found.pool[0] <= 5 + NEAR
 
 
 def test_where_no_stretch_is_enough_nothing_is_found() -> None:
