@@ -54,17 +54,21 @@ class Pieces:
     ) -> None:
         """`crowds` are worth so much for each vote; `size` is the most classes of a piece."""
         self._program, self._asking = program, asking
-        costs = [cost for of_homes in program.terms[0].of_homes for cost in of_homes]
+        of_homes = program.terms[0].of_homes
+        costs = [cost for each in of_homes for cost in each]
         self._scale = max(min(FINEST, MOST_FINE // max([*costs, 1])), 1)
         self._prices, self._of_crowds = dict(prices), dict(crowds)
         self._units = {group: units for row in program.rows for group, units in row.members}
         self._rows = [[number for number, row in enumerate(program.rows) if row.members]]
         self._members = [sorted(self._units)]
-        self._due = [
-            {group: [self._scale * cost for cost in program.terms[0].of_homes[group]] for group in self._members[0]}
-        ]
+        self._due = [{group: [self._scale * cost for cost in of_homes[group]] for group in self._members[0]}]
         """For each piece, what each class costs there in each of its homes."""
         self._pieces_of = {group: [0] for group in self._members[0]}
+        rest = (min(each) for group, each in enumerate(of_homes) if group not in self._units)
+        self._rest = self._scale * sum(rest)
+        """What classes that are in no row cost at least."""
+        self._written = dict[int, tuple[dict[int, list[int]], Program, int]]()
+        """For each piece: what its classes cost there, its program with these costs, and their least sum."""
         self._known = dict[int, Answer]()
         """What was answered of each piece."""
         self._below = dict[tuple[int, int], dict[int, int]]()
@@ -160,9 +164,8 @@ class Pieces:
         if not self._choose_all(range(len(self._members)), end):
             return None
         for _ in range(HALVES if near is not None else 0):
-            pieces = [n for n, answer in self._known.items() if answer.stopped is not None]
-            before = self.count
-            pieces = [n for n in pieces if self._split(n)]
+            before, known = self.count, list(self._known.items())
+            pieces = [n for n, answer in known if answer.stopped is not None and self._split(n)]
             pieces += range(before, self.count)
             if not self._choose_all(pieces, end):
                 return None
@@ -188,14 +191,13 @@ class Pieces:
 
     def choice(self, work: int) -> Pools | None:
         """A choice for all: as pieces choose alike; who is live beside others that they choose differently is chosen again."""
-        chosen, rows = dict[int, int](), self._program.rows
-        apart = set[int]()
+        chosen, apart = dict[int, int](), set[int]()
         for n in range(len(self._members)):
             here = self._chosen(n)
             apart.update(
                 group for group in self._members[n] if chosen.setdefault(group, here.get(group, -1)) != here.get(group)
             )
-        for row in rows:
+        for row in self._program.rows:
             groups = {group for group, _ in row.members}
             if groups & apart:
                 for group in groups:
@@ -211,11 +213,11 @@ class Pieces:
 
     def _choose(self, n: int, work: int) -> bool:
         """Choose anew in a piece; false if there is no choice."""
-        near = self._known[n].pools if n in self._known else None
-        answer = self._asking.ask(self._piece(n), Question(0, near=near, crowds=tuple(self._crowds(n))), work)
-        known = self._known.get(n)
-        least = 0 if known is None else known.bound or 0
-        self._known[n] = answer._replace(bound=max(answer.bound or 0, least), pools=answer.pools or near)
+        known = self._known.get(n) or Answer(None, None, None, None)
+        question = Question(0, near=known.pools, crowds=tuple(self._crowds(n)))
+        answer = self._asking.ask(self._write(n)[0], question, work)
+        bound = max(answer.bound or 0, known.bound or 0)
+        self._known[n] = answer._replace(bound=bound, pools=answer.pools or known.pools)
         return not answer.is_impossible
 
     def _move(self, missing: int, share: float) -> list[int]:
@@ -262,13 +264,13 @@ class Pieces:
         while order and raised < missing:
             if raised * (asked + len(order)) * UNEVEN < missing * asked:  # the others will hardly do
                 break
-            piece = self._piece(order[0])
+            piece, _ = self._write(order[0])
             if end - self._asking.work < budget.LEAST_PER_ENTRY * piece.entries:
                 return None
             n = order.pop(0)
             tops = tuple(top if each == pool else None for each in range(len(self._program.rooms)))
-            near, enough = self._known[n].pools, least[n] + missing - raised
-            question = Question(0, tops=tops, near=near, enough=enough, crowds=tuple(self._crowds(n)))
+            near, enough, crowds = self._known[n].pools, least[n] + missing - raised, tuple(self._crowds(n))
+            question = Question(0, tops=tops, near=near, enough=enough, crowds=crowds)
             answer = self._asking.ask(piece, question, (end - self._asking.work) // (2 if order else 1))
             if answer.is_impossible:
                 return True
@@ -288,10 +290,8 @@ class Pieces:
 
     def _total(self) -> int:
         """What all pieces cost at least, in parts of a unit."""
-        costs = enumerate(self._program.terms[0].of_homes)
-        total = sum(self._scale * min(each) for group, each in costs if group not in self._pieces_of)
-        total += sum(min(each) for due in self._due for each in due.values())
-        return total + sum(answer.bound or 0 for answer in self._known.values())
+        least = sum(self._write(n)[1] for n in range(self.count))
+        return self._rest + least + sum(answer.bound or 0 for answer in self._known.values())
 
     def _by_need(self, pool: int, top: int) -> list[int]:
         """The pieces in whose best choice the pool is higher than this top, the easiest first; and at last those of which none is known."""
@@ -301,15 +301,20 @@ class Pieces:
                 need[n] = 0
                 continue
             inside = {group for group, at in zip(self._members[n], answer.pools, strict=True) if at == pool}
-            for number in self._rows[n]:
-                row = self._program.rows[number]
-                load = row.always + sum(units for group, units in row.members if group in inside)
-                if row.pool == pool and load > room.below(top) + room.spare:
-                    need[n] = need.get(n, 0) + 1
+            here = (row for row in map(self._program.rows.__getitem__, self._rows[n]) if row.pool == pool)
+            loads = (row.always + sum(units for group, units in row.members if group in inside) for row in here)
+            if rows := sum(load > room.below(top) + room.spare for load in loads):
+                need[n] = rows
         return sorted(need, key=lambda n: (not need[n], self._known[n].work, -need[n], n))
 
-    def _piece(self, n: int) -> Program:
-        """The program of one piece, in which each class costs so much more than in its cheapest home."""
+    def _write(self, n: int) -> tuple[Program, int]:
+        """The program of one piece, in which each class costs so much more than in its cheapest home; and what these cost together."""
+        due, known = self._due[n], self._written.get(n)
+        if known is None or known[0] is not due:
+            known = self._written[n] = due, self._program_of(n), sum(map(min, due.values()))
+        return known[1:]
+
+    def _program_of(self, n: int) -> Program:
         program, members = self._program, self._members[n]
         number_of = {group: number for number, group in enumerate(members)}
         due = (self._due[n][group] for group in members)
