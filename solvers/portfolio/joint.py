@@ -91,7 +91,7 @@ class Joint:
         self.task = replace(task, start=None)  # in bytes; engines count in units
         self.start = task.start
         places = int(np.count_nonzero(instance.allowed))
-        engines = tuple(name for name in engines if by_name or role_of(name).takes(places))
+        engines = tuple(name for name in engines if by_name or role_of(name).takes(places, instance.blocks))
         self.engines = Engines((name for name in engines if not is_of(SolverKind.BOUNDER, name)), by_name)
         self.bounders = [
             name

@@ -82,10 +82,14 @@ class Role(NamedTuple):
     """It is useful only if the objective counts the cost of shared addresses."""
     most_places: int | None = None
     """With more pairs of a block and a pool that it may be in, a joint program takes hundreds of MiB and is hardly ever solved."""
+    most_blocks: int | None = None
+    """With more blocks it declines, which need not be asked of another process."""
 
-    def takes(self, places: int) -> bool:
-        """Is it of use for so many pairs of a block and a pool?"""
-        return self.most_places is None or places <= self.most_places
+    def takes(self, places: int, blocks: int) -> bool:
+        """Is it of use for so many blocks, and so many pairs of a block and a pool?"""
+        return (self.most_places is None or places <= self.most_places) and (
+            self.most_blocks is None or blocks <= self.most_blocks
+        )
 
     @property
     def needs_no_choice(self) -> bool:
@@ -97,7 +101,7 @@ ROSTER = {
     "must_share": Role(joint=True, minds_reuse=True),
     "must_move": Role(joint=True, minds_moves=True),
     "room_prices": Role(joint=True),
-    "pool_sharing": Role(joint=True, works_ahead=True),
+    "pool_sharing": Role(joint=True, works_ahead=True, most_blocks=2_000),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
     "reuse": Role(joint=True, saves_greedy=True, minds_reuse=True),
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),

@@ -8,6 +8,7 @@ import pytest
 
 from planner import Options, plan, verify
 from planner.generate import Request, generate
+from solvers.exact.milp.joint_bound import MOST_BLOCKS
 from solvers.kernels import Origin, active
 from solvers.model.instance import PoolSpec
 from solvers.model.registry import SOLVERS, SolverKind
@@ -184,3 +185,9 @@ def test_greedy_gives_a_placement_and_a_bound(name: str, kind: str) -> None:
         assert bound > greedys
     else:
         assert bound == greedys
+
+
+def test_no_process_is_started_for_a_bound_that_declines_so_many_blocks() -> None:
+    sharing = ROSTER["pool_sharing"]
+    assert sharing.takes(places=1, blocks=MOST_BLOCKS)
+    assert not sharing.takes(places=1, blocks=MOST_BLOCKS + 1)
