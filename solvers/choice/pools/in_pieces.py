@@ -21,17 +21,22 @@ from .placed_choices import PlacedChoices
 from .placing.packing import ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
-from .prices.relaxation import MOST_ENTRIES
+from .prices.proving import certificate_of
+from .prices.relaxation import MOST_ENTRIES, bound_of
 from .program.program import Program, settled_in
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
 from .searches.fullest import FullestFirst
+from .searches.in_time import InTime
 from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks
+from .searches.stretches import most_live
 
 DEAREST = 1e30
 """More than any class costs."""
+CROWDED = 9
+"""With so many blocks live at a time in a pool, in a first placement, choices leave room for gaps."""
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 
@@ -53,6 +58,8 @@ class InPieces(PlacedChoices):
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
+            elif self._is_crowded():
+                self._in_time()
             elif can_price(self.instance):
                 self._by_prices()
             self._pack_lower()
@@ -66,6 +73,24 @@ class InPieces(PlacedChoices):
                     self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
                 self._learn_again(index)
         return self.outcome()
+
+    def _is_crowded(self) -> bool:
+        """Are so many blocks live at a time in some pool that a choice must leave room for gaps, and is there work for it?"""
+        if self.best is None or self.program.apart or any(any(term.of_peaks) for term in self.program.terms[:1]):
+            return False
+        if self._some(budget.WHOLE) < budget.IN_TIME_PER_ENTRY * self.program.entries:
+            return False
+        return most_live(self.packing, self.program, self.number, pools_of_classes(self.number, self.best)) >= CROWDED
+
+    def _in_time(self) -> None:
+        """Bound the first term, choose and pack span of time by span of time."""
+        search = InTime(self.instance, self.program, self.number, self.asking, self.packing, self.task, self.control)
+        relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
+        if relaxed is None:
+            return
+        self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
+        self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
+        self._take(search.placement(relaxed, self._some(budget.CHOSEN_IN_TIME)))
 
     def _pack_lower(self) -> None:
         """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""

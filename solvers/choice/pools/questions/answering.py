@@ -16,11 +16,10 @@ from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.relaxation import OF_BOX, Relaxation
 from ..program.program import Costs, Pools, Program, Row
-from .question import Answer, Question, write_answer, write_relaxed
+from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
 
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
-THOUSAND = 1_000
 
 
 class Answering:
@@ -145,11 +144,12 @@ class _Model:
             if not question.are_peaks and any(term.of_peaks[p] or term.is_largest for term in counted):
                 self._peaks[p] = self._peak(p, top, full, rows)
             elif top is not None:
-                units = (room.below(top) + room.spare) * THOUSAND // full
+                most = room.below(top) + room.spare
                 for row in rows:
+                    units = question.most_in(row, most)
                     if row.always + sum(each for _, each in row.members) > units:
                         model.limit(self._load(row), high=units - row.always)
-                self._add_covers(p, units - room.spare)
+                self._add_covers(p, most * THOUSAND // full - room.spare)
 
     def _load(self, row: Row) -> list[tuple[int, int]]:
         """What the row's classes take there, as a sum."""

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from ....model.errors import SolverFailed, StopReason
 from ..prices.crowds import Crowd, Relaxed, is_crowd
-from ..program.program import Heights, Pools, Program
+from ..program.program import Heights, Pools, Program, Row
 
 NAME = "cpsat"
+THOUSAND = 1_000
 
 
 class Clash(NamedTuple):
@@ -34,6 +35,8 @@ class Question:
     """Only choices up to this value are of use."""
     stretch: tuple[int, ...] = ()
     """For each pool, by how many thousandths its rows are stretched."""
+    is_beside: bool = False
+    """Is what rows always count where it stays, so that it is not stretched?"""
     tops: tuple[int | None, ...] = ()
     """For each pool, its greatest allowed peak."""
     are_peaks: bool = False
@@ -47,6 +50,12 @@ class Question:
     clashes: tuple[Clash, ...] = ()
     crowds: tuple[Crowd, ...] = ()
     """Lifted covers that help to answer it; they hold in any case."""
+
+    def most_in(self, row: Row, room: int) -> int:
+        """How much the row may count where there is so much room."""
+        full = THOUSAND + (self.stretch[row.pool] if self.stretch else 0)
+        stays = min(row.always, room) if self.is_beside else 0
+        return stays + (room - stays) * THOUSAND // full
 
     def weighs_peaks(self, program: Program) -> bool:
         """True if the peaks are not given, and some term up to this one counts them."""

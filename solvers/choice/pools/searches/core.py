@@ -27,7 +27,6 @@ LARGER = 4
 """It is so many times larger where there is no choice."""
 WINDOW, WORK_A_CLASS = 150, 600
 """Classes of one time that are chosen anew, and the work for each."""
-THOUSAND = 1_000
 
 Wasting: TypeAlias = Callable[[tuple[int, ...]], Program]
 """The program in which each pool loses so many thousandths of its room to gaps, as far as some is free."""
@@ -50,9 +49,10 @@ class CoreSearch:
         relaxed: Relaxed,
         wasting: Wasting | None = None,
         undecided: Set[int] = frozenset(),
+        size: int = CORE,
     ) -> None:
-        """`undecided` are classes that are chosen in any case."""
-        self._asking, self._program, self._term, self._wasting = asking, program, term, wasting
+        """`undecided` are classes that are chosen in any case, and `size` is how many are at first besides those that are divided."""
+        self._asking, self._program, self._term, self._wasting, self._size = asking, program, term, wasting, size
         prices = prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held)
         priced = Priced(program, prices, held=(0,) * term)
         self._due = [priced.due(group) for group in range(len(program.homes))]
@@ -78,7 +78,7 @@ class CoreSearch:
 
     def choice(self, question: Question, work: int) -> Pools | None:
         """A choice, perhaps none of the best; None if none was found within the work."""
-        end, size, found = self.work + work, CORE, None
+        end, size, found = self.work + work, self._size, None
         while True:
             free = set(self._least_clear[: self._divided + size])
             self._free_where_full(free, question)
@@ -140,8 +140,7 @@ class CoreSearch:
             room = rooms[row.pool]
             if room.capacity is None:
                 continue
-            full = THOUSAND + (question.stretch[row.pool] if question.stretch else 0)
-            most = (room.below(room.capacity) + room.spare) * THOUSAND // full
+            most = question.most_in(row, room.below(room.capacity) + room.spare)
             here = [(g, units) for g, units in row.members if g not in free and self.homes[g] == row.pool]
             load = row.always + sum(units for _, units in here)
             if load > most:
