@@ -172,7 +172,7 @@ PIECES = Share(2, 3)
 """and for the bound that adds up piece by piece."""
 IN_TIME_PER_ENTRY = 12
 """Where pools are crowded and there is so much for each number in the program, spans of time are chosen and packed one after the other:"""
-RELAXED_IN_TIME, CHOSEN_IN_TIME = Share(2, 5), Share(9, 10)
+RELAXED_IN_TIME, CHOSEN_IN_TIME = Share(2, 5), Share(3, 5)
 """for the linear program of each, and for choices of what is left then."""
 HIGHEST = Share(1, 8)
 """Where earlier terms hold the peaks, for how high each pool can be,"""

@@ -97,7 +97,7 @@ class InTime:
 
     def _choose(self, relaxed: Relaxed, begin: int, until: int | None, work: int) -> bool:
         """Choose and pack who begins to live between these sections; false if that was not found."""
-        spans, number = self._spans, self._number
+        spans, number, begun = self._spans, self._number, self._asking.work
         beyond = None if until is None else spans.after(until, BEYOND)
         starts = spans.starts[number]
         new = np.flatnonzero((starts >= begin) & (True if beyond is None else starts < beyond))
@@ -110,8 +110,10 @@ class InTime:
         packing = Packing(self._fixed(here, len(new), len(free)), self._task, self._control)
         mine = np.searchsorted(np.array(span.classes), number[here])
         search = StretchSearch(core, packing, span.program, mine, Question(0, is_beside=True), EFFORT)
-        tries = (search.run(max(work, LEAST) << n) for n in range(TRIES))
-        found = next((each for each in tries if each is not None), None)
+        found, most = None, max(work, LEAST)
+        for n in range(TRIES):
+            if found is None and (not n or packing.work + self._asking.work - begun < most):
+                found = search.run(most << n)
         self._packing.work += packing.work + 2 * budget.WINDOW_PER_ENTRY * span.program.entries
         if found is None:
             pools = np.array(search.pools or core.homes, dtype=np.int64)[mine]
