@@ -174,6 +174,8 @@ IN_TIME_PER_ENTRY = 12
 """Where pools are crowded and there is so much for each number in the program, spans of time are chosen and packed one after the other:"""
 RELAXED_IN_TIME, CHOSEN_IN_TIME = Share(2, 5), Share(3, 5)
 """for the linear program of each, and for choices of what is left then."""
+FAR_IN_TIME = 10
+"""Blocks that are farther from the bound where they are cheapest, by more than one part in so many, are chosen and packed anew."""
 HIGHEST = Share(1, 8)
 """Where earlier terms hold the peaks, for how high each pool can be,"""
 HEIGHTS_PER_ENTRY = 16

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ...bounds.priced_room import can_price
-from ...bounds.room_prices import Floats, Market
+from ...bounds.room_prices import Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement
+from ...model.instance import Instance, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Floors, Pieces, prices_of_rows
+from .free_heights import CROWDED
 from .placed_choices import PlacedChoices
-from .placing.packing import ending_at
+from .placing.at_prices import settled_below
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.proving import certificate_of
@@ -33,10 +32,6 @@ from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks
 from .searches.stretches import most_live
 
-DEAREST = 1e30
-"""More than any class costs."""
-CROWDED = 9
-"""With so many blocks live at a time in a pool, in a first placement, choices leave room for gaps."""
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 
@@ -58,10 +53,12 @@ class InPieces(PlacedChoices):
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
-            elif self._is_crowded():
-                self._in_time()
             elif can_price(self.instance):
-                self._by_prices()
+                is_crowded, prices = self._is_crowded(), self._begin_at_prices()
+                if is_crowded:
+                    self._in_time()
+                else:
+                    self._in_windows(prices)
             self._pack_lower()
             self._from_heights()
             self._pack_all_together()
@@ -76,21 +73,24 @@ class InPieces(PlacedChoices):
 
     def _is_crowded(self) -> bool:
         """Are so many blocks live at a time in some pool that a choice must leave room for gaps, and is there work for it?"""
-        if self.best is None or self.program.apart or any(any(term.of_peaks) for term in self.program.terms[:1]):
-            return False
-        if self._some(budget.WHOLE) < budget.IN_TIME_PER_ENTRY * self.program.entries:
+        is_possible = not self.program.apart and not any(self.program.terms[0].of_peaks)
+        is_enough = self._some(budget.WHOLE) >= budget.IN_TIME_PER_ENTRY * self.program.entries
+        if self.best is None or not is_possible or not is_enough:
             return False
         return most_live(self.packing, self.program, self.number, pools_of_classes(self.number, self.best)) >= CROWDED
 
     def _in_time(self) -> None:
-        """Bound the first term, choose and pack span of time by span of time."""
+        """Bound the first term span of time by span of time. If its prices lead to nothing near that, choose and pack all anew."""
         search = InTime(self.instance, self.program, self.number, self.asking, self.packing, self.task, self.control)
         relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
         if relaxed is None:
             return
         self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
         self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
-        self._take(search.placement(relaxed, self._some(budget.CHOSEN_IN_TIME)))
+        self._take(self._settled_at(relaxed))
+        work = self._some(budget.CHOSEN_IN_TIME)
+        if not self._ends_within(budget.FAR_IN_TIME) and search.is_enough(work):
+            self._take(search.placement(relaxed, work))
 
     def _pack_lower(self) -> None:
         """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""
@@ -215,19 +215,21 @@ class InPieces(PlacedChoices):
                 break
         return self._is_settled(0)
 
-    def _by_prices(self) -> None:
-        """Start with each block where it is cheapest at prices on room, improve that window by window, and bound the first term."""
+    def _begin_at_prices(self) -> dict[int, float]:
+        """Start with each block where it is cheapest at prices on room; return those of rows."""
         market = Market(self.instance)
         limits = replace(self.task.limits, work=self._share(budget.PRICES))
         prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
         found, packing = settled(self.instance, market.costs_at(prices))
         self.packing.work += work + packing
         self._take(found)
+        return dict(enumerate(prices_of_rows(self.program, market.sections, prices)))
+
+    def _in_windows(self, prices: Mapping[int, float]) -> None:
+        """Improve the placement window by window, and bound the first term piece by piece, which pay each other these prices."""
         self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
-            self.pieces = Pieces(
-                self.program, self.asking, enumerate(prices_of_rows(self.program, market.sections, prices))
-            )
+            self.pieces = Pieces(self.program, self.asking, prices.items())
             bound = self.pieces.bound(self._some(budget.PIECES))
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))
@@ -255,9 +257,7 @@ class InPieces(PlacedChoices):
         self.relaxed = relaxed = self._relax(0, None, budget.HEIGHTS) if self._can_relax(budget.HEIGHTS) else None
         if relaxed is None:
             return False
-        priced = Priced(self.program, prices_of(relaxed.of_rows, relaxed.of_crowds))
-        found, packing = settled_below(self.instance, self.program, self.number, priced, relaxed.peaks)
-        self.packing.work += packing
+        found = self._settled_at(relaxed)
         self._take(found)
         if found is not None and not self._is_over():
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
@@ -265,6 +265,13 @@ class InPieces(PlacedChoices):
             self._take(windows.placement)
             self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
         return found is not None
+
+    def _settled_at(self, relaxed: Relaxed) -> Placement | None:
+        """Each block in the pool that is cheapest at the prices, below the peaks of the linear program."""
+        priced = Priced(self.program, prices_of(relaxed.of_rows, relaxed.of_crowds))
+        found, packing = settled_below(self.instance, self.program, self.number, priced, relaxed.peaks)
+        self.packing.work += packing
+        return found
 
     def _below_given_peaks(self) -> None:
         """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
@@ -359,34 +366,3 @@ def is_large(instance: Instance, program: Program) -> bool:
 def weighs_peaks(program: Program) -> bool:
     """Does the first term count both peaks and the choice of pools?"""
     return any(any(term.of_peaks) and any(map(any, term.of_homes)) for term in program.terms[:1])
-
-
-def settled_below(
-    instance: Instance,
-    program: Program,
-    number: Ints,
-    priced: Priced,
-    tops: Sequence[int],
-    kept: Mapping[int, int] | None = None,
-) -> tuple[Placement | None, int]:
-    """Place each block in the pool that is cheapest at the relaxation's prices, in pools cut off at these tops unless they are unlimited; and the work it took.
-
-    `number` is the class of each block; who is kept wants his pool more than anybody else.
-    """
-    wanted: Floats = np.full((len(program.homes), len(program.rooms)), np.inf)
-    for group in range(len(program.homes)):
-        for pool, due in priced.due(group).items():
-            wanted[group, pool] = due
-    limited = [None if pool.capacity is None else top for pool, top in zip(instance.pools, tops, strict=True)]
-    lower = ending_at(instance, limited)
-    closed = np.zeros(wanted.shape, dtype=bool)
-    np.logical_or.at(closed, number, ~lower.allowed)
-    wanted[closed] = np.inf
-    for group, pool in (kept or {}).items():
-        wanted[group, pool] -= DEAREST
-    found, work = settled(lower, wanted)
-    if found is None:  # blocks as high as a pool have one place there, and two of them may meet
-        np.logical_or.at(closed, number, (lower.lowest == lower.highest) & (instance.lowest < instance.highest))
-        found, again = settled(lower, np.where(closed, np.inf, wanted))
-        work += again
-    return found, work

@@ -38,6 +38,8 @@ CHOSEN, BEYOND, MOVED = 300, 80, 80
 CORE = 30
 """Classes of a span that are chosen besides those that the linear program divides."""
 EFFORT = Effort(first=30, more=2.0, part=2, packing=60_000)
+ENOUGH = 60_000
+"""With less work for each span hardly any choice comes near its linear program."""
 LEAST, TRIES = 50_000, 3
 """The work of a span's choices is at least this, and if none could be packed, twice and four times as much."""
 
@@ -83,6 +85,10 @@ class InTime:
                 return None
             spans.learn(span, found, until)
         return spans.relaxed(self._work - begun)
+
+    def is_enough(self, work: int) -> bool:
+        """Could each span be chosen and packed within this much work?"""
+        return work >= ENOUGH * len(self._spans.borders(CHOSEN))
 
     def placement(self, relaxed: Relaxed, work: int) -> Placement | None:
         """A placement; None if none was found."""
