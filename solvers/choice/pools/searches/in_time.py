@@ -40,8 +40,8 @@ CORE = 30
 EFFORT = Effort(first=30, more=2.0, part=2, packing=60_000)
 ENOUGH = 60_000
 """With less work for each span hardly any choice comes near its linear program."""
-LEAST, TRIES = 50_000, 3
-"""The work of a span's choices is at least this, and if none could be packed, twice and four times as much."""
+LEAST = 50_000
+"""The work of a span's choices is at least this."""
 
 
 class InTime:
@@ -103,7 +103,7 @@ class InTime:
 
     def _choose(self, relaxed: Relaxed, begin: int, until: int | None, work: int) -> bool:
         """Choose and pack who begins to live between these sections; false if that was not found."""
-        spans, number, begun = self._spans, self._number, self._asking.work
+        spans, number = self._spans, self._number
         beyond = None if until is None else spans.after(until, BEYOND)
         starts = spans.starts[number]
         new = np.flatnonzero((starts >= begin) & (True if beyond is None else starts < beyond))
@@ -116,10 +116,7 @@ class InTime:
         packing = Packing(self._fixed(here, len(new), len(free)), self._task, self._control)
         mine = np.searchsorted(np.array(span.classes), number[here])
         search = StretchSearch(core, packing, span.program, mine, Question(0, is_beside=True), EFFORT)
-        found, most = None, max(work, LEAST)
-        for n in range(TRIES):
-            if found is None and (not n or packing.work + self._asking.work - begun < most):
-                found = search.run(most << n)
+        found = search.run(max(work, LEAST))
         self._packing.work += packing.work + 2 * budget.WINDOW_PER_ENTRY * span.program.entries
         if found is None:
             pools = np.array(search.pools or core.homes, dtype=np.int64)[mine]

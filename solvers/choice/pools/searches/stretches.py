@@ -78,10 +78,10 @@ class StretchSearch:
         self._effort = effort
         self._question = replace(question, stretch=first_stretch(program, effort.first))
         self.pools: Pools | None = None
-        """The last choice that was not."""
+        """The last choice that could not be packed."""
 
     def run(self, work: int, begun: Pools | None = None) -> Placement | None:
-        """The best placement found within the work; if there was none, the next run goes on. `begun` is a choice for the first stretch, if one is known."""
+        """The best placement found within the work. `begun` is a choice for the first stretch, if one is known."""
         end = self._work + work
         best: tuple[int, Pools, Question, Placement] | None = None
         while self._work < end and any(map(self._is_open, range(len(self._high)))):
