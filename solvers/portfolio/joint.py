@@ -50,6 +50,8 @@ SHARE_OF_LEADER = 0.9
 """The leader's part of the work left after greedy."""
 WORK_OF_LEADER = 4_000_000
 """The leader's work if there is no limit; it is asked again with more in later rounds."""
+ANEW = 4
+"""It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
 MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
@@ -150,12 +152,19 @@ class Joint:
         with working_ahead(others, self.instance, task, self.board) as self.ahead:
             for name in leaders:
                 if self._finished() is None:
-                    left = self._left()
-                    self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
+                    self._lead(name)
             for name in self.bounders:
                 if self._finished() is None:
                     self._ask(name, self._left())
         self._seek_ways()
+
+    def _lead(self, name: str) -> None:
+        """Run a leader with most of the work, and never again if too little is left."""
+        left, before = self._left(), self.engines.work
+        self._ask(name, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
+        left = self._left()
+        if left is not None and left * ANEW < self.engines.work - before:
+            self.engines.retire(name)
 
     def round(self, work: int) -> None:
         """Run every engine once, with this much work for each part of its share."""
