@@ -71,9 +71,17 @@ def _step(instance: Instance, pool: int) -> int:
 
 
 def _lowest(instance: Instance, pool: int) -> int:
-    """A lower bound on the pool's peak from the blocks that are certainly there and have one place only."""
+    """A lower bound on the pool's peak from the blocks that are certainly there: where each ends at least."""
     here = instance.has_one_home & instance.allowed[:, pool]
-    return int((instance.lowest[:, pool] + instance.block_high)[here].max(initial=0))
+    base, height = instance.lowest[here, pool], instance.block_high[here]
+    modulus, residue = instance.modulus[here, pool], instance.residue[here, pool]
+    is_torn = np.bincount(instance.part_block, minlength=instance.blocks) > 1
+    is_torn[instance.part_block[instance.part_low > 0]] = True
+    is_whole = ~is_torn[here] & (height > 0)
+    for begin, end in instance.pools[pool].reserved:
+        hits = is_whole & (base < end) & (base + height > begin)
+        base = np.where(hits, end + (residue - end) % modulus, base)
+    return int((base + height).max(initial=0))
 
 
 def _costs(instance: Instance, term: Term, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Costs:

@@ -74,6 +74,14 @@ def test_a_reserved_range_may_lie_in_the_unfilled_part_of_a_step() -> None:
     assert program.least_tops((0, 0)) == (4, 0)
 
 
+def test_who_has_one_home_ends_above_the_ranges_it_cannot_lie_beside() -> None:
+    pools = (Pool("a", 100, alignment=4, reserved=((10, 18), (21, 30))), Pool("b", 100))
+    program = program_of(
+        lower(Problem((Buffer("large", 15, live=((0, 1),), pools=("a",)), Buffer("free", 1)), pools)).instance
+    )
+    assert program.rooms[0].lowest == 32 + 15
+
+
 def test_a_program_ends_before_the_first_unknown_term() -> None:
     """As a cost, an unknown term would count 0, and that would be proven at once."""
     instance = lower(generate("hot", Request(20, 5))).instance
