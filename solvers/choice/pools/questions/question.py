@@ -36,7 +36,7 @@ class Question:
     stretch: tuple[int, ...] = ()
     """For each pool, by how many thousandths its rows are stretched."""
     is_beside: bool = False
-    """Is what rows always count where it stays, so that it is not stretched?"""
+    """What rows always count is packed already, and is not stretched."""
     tops: tuple[int | None, ...] = ()
     """For each pool, its greatest allowed peak."""
     are_peaks: bool = False
