@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...facts.own_places import own_peaks
+from ...reporting.own_places import own_peaks
 from ...facts.variants import count_of_alternatives
 from ...model.plan import Choice, Frontier
 from ...model.problem import BufferId, Problem

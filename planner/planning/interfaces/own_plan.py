@@ -7,7 +7,7 @@ from dataclasses import replace
 from solvers.model.errors import StopReason
 
 from ...checks.report import bad_input, quoted
-from ...facts.own_places import own_places, peaks_of
+from ...reporting.own_places import own_places, peaks_of
 from ...model.errors import Code
 from ...model.plan import Plan, PlanStatus, gap_to
 from ...model.problem import Problem

@@ -12,7 +12,7 @@ import pytest
 
 from planner import NoPlan, Pool, plan, read_problem, verify
 from planner.compilers import ExecuTorchAlgorithm, executorch_pass, torch_program
-from planner.facts.own_places import own_peaks
+from planner.reporting.own_places import own_peaks
 from planner.graph import program_problem
 
 pytest.importorskip("executorch", reason="ExecuTorch is not installed (./scripts/compilers)")

@@ -7,7 +7,7 @@ from collections import Counter
 from rich.console import Console
 from rich.text import Text
 
-from planner.facts.own_places import own_peaks
+from planner.reporting.own_places import own_peaks
 from planner.facts.variants import count_of_alternatives
 from planner.formats.contents import Contents
 from planner.model.plan import Choice

@@ -21,7 +21,7 @@ from planner import (
     verify,
     write_plan,
 )
-from planner.facts.own_places import own_peaks
+from planner.reporting.own_places import own_peaks
 from planner.formats import FORMATS
 from planner.model.errors import BadInput
 from solvers.model.instance import Term
