@@ -280,6 +280,8 @@ class Facts:
     """True if pools and lifetimes already say all that being a constant implies."""
     spelled_out: Problem | None = None
     """The problem with this written out."""
+    has_moments: bool = False
+    """True if lifetimes were found for its conflicts, so that times say nothing to the user."""
     neighbour: Neighbour | None = None
     """A problem of which this one may be a variation."""
     rows: Rows | None = None

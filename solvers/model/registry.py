@@ -42,6 +42,10 @@ class SolverKind(StrEnum):
     """The user's own planner."""
 
 
+OF_OTHERS = frozenset({SolverKind.PUBLISHED, SolverKind.PEER, SolverKind.USER})
+"""Planners that are not memplan's own: they are asked exactly what the user asks."""
+
+
 class Entry(NamedTuple):
     """One solver."""
 

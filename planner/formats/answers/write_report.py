@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...reporting.own_places import own_peaks
 from ...facts.variants import count_of_alternatives
 from ...model.plan import Choice, Frontier
 from ...model.problem import BufferId, Problem
+from ...reporting.own_places import own_peaks
 from ...reporting.report import LivePeak, MemoryReport, PeakCause, PoolReport
 from ..contents import Contents
 from ..documents import FRONTIER_REPORT_FORMAT, INSPECTION_FORMAT, NESTED_REPORT_FORMAT, REPORT_FORMAT

@@ -7,10 +7,10 @@ from dataclasses import replace
 from solvers.model.errors import StopReason
 
 from ...checks.report import bad_input, quoted
-from ...reporting.own_places import own_places, peaks_of
 from ...model.errors import Code
 from ...model.plan import Plan, PlanStatus, gap_to
 from ...model.problem import Problem
+from ...reporting.own_places import own_places, peaks_of
 from ...verifying.findings import VerifyFinding
 from ...verifying.objective import term_value
 from ...verifying.verify import verify

@@ -15,6 +15,7 @@ from ...facts.constants import spell_out_constants
 from ...facts.costs import access_cost, costs_of, is_carried
 from ...facts.figures import amounts, carried
 from ...facts.intervals import merged
+from ...facts.moments.lifetimes import with_lifetimes
 from ...facts.sweep import exact_array
 from ...model.problem import Buffer, Pool, Problem
 
@@ -73,7 +74,7 @@ def fair_price(problem: Problem) -> int:
     """
     problem = spell_out_constants(problem)
     dearest = max(pool.cost for pool in problem.pools)
-    return max(_gain(problem) // max(most_live(problem) * dearest, 1), 1)
+    return max(_gain(problem) // max(most_live(with_lifetimes(problem)) * dearest, 1), 1)
 
 
 def _gain(problem: Problem) -> int:

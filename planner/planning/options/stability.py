@@ -7,6 +7,7 @@ from dataclasses import replace
 from solvers.model.instance import Term
 
 from ...checks import require_sound
+from ...facts.moments.lifetimes import with_lifetimes
 from ...model.plan import Plan
 from ...model.problem import Problem, Was
 from .options import Options, bad_option
@@ -63,4 +64,4 @@ def fair_price(problem: Problem) -> int:
     named = {was.buffer for was in problem.was}
     movable = sum(buffer.size for buffer in problem.buffers if buffer.id in named)
     dearest = max(pool.cost for pool in problem.pools)
-    return max(movable // max(most_live(problem) * dearest, 1), 1)
+    return max(movable // max(most_live(with_lifetimes(problem)) * dearest, 1), 1)

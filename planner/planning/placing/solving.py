@@ -11,12 +11,13 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Placement
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
-from solvers.model.registry import AUTO
+from solvers.model.registry import AUTO, OF_OTHERS, SOLVERS
 from solvers.model.solver import Goal, Limits, Task
 from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
+from ...facts.moments.lifetimes import by_conflicts, with_lifetimes
 from ...model.deadline import FINISH_SECONDS, OutOfTime, expect, finish, until
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue, without_proofs
@@ -85,8 +86,16 @@ def _plan(problem: Problem, options: Options, clock: Clock, caller: Caller, star
             from .many_pools import ManyPools  # imported here: most problems do not need it
 
             many = ManyPools(problem, lambda: clock.reason_to_stop(caller.cancelled), clock.has_time)
-        lowered = lower(problem if many is None else many.part)
-    return _PlanPipeline(problem, lowered, options, clock, caller.cancelled, many).run(start, caller)
+            solved = many.part
+        else:
+            solved = problem if _is_of_others(options.solver) else with_lifetimes(problem)
+        lowered = lower(solved)
+    return _PlanPipeline(problem, solved, lowered, options, clock, caller.cancelled, many).run(start, caller)
+
+
+def _is_of_others(solver: str) -> bool:
+    """True for other systems' planners, which know only what the user's problem says."""
+    return solver in SOLVERS and SOLVERS[solver].kind in OF_OTHERS
 
 
 def pareto(
@@ -146,17 +155,17 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
     def __init__(
         self,
         problem: Problem,
+        solved: Problem,
         lowered: Lowered,
         options: Options,
         clock: Clock,
         cancelled: Cancelled | None,
         many: ManyPools | None,
     ) -> None:
+        """`solved`: the problem as solvers see it."""
         counted = None if many is None else many.seconds_after_solving
         super().__init__(problem, lowered.instance, options, clock, counted)
-        self._lowered, self._cancelled, self._many = lowered, cancelled, many
-        self._solved = problem if many is None else many.part
-        """The problem as solvers see it."""
+        self._solved, self._lowered, self._cancelled, self._many = solved, lowered, cancelled, many
 
     def lower_start(self, start: Plan) -> Placement | None:
         return lower_start(self._solved, self._lowered, start)
@@ -170,7 +179,11 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
 
     def _lifted(self, outcome: Outcome) -> Plan:
         made = lift(self._solved, self._lowered, outcome, self.options.seed, self.problem)
-        return made if self._many is None else self._many.whole(made)
+        if self._many is not None:
+            return self._many.whole(made)
+        if self._solved is not self.problem:
+            made = replace(made, certificates=tuple(map(by_conflicts, made.certificates)))
+        return made
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:
         options = self.options
@@ -241,7 +254,7 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         from ...verifying.arguments.shortage import shortage
 
         options, clock = self.options, self.clock
-        why = shortage(self.problem, made.certificates)
+        why = shortage(self._solved if self._many is None else self.problem, made.certificates)
         if not options.explain:
             return why, True
         small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)

@@ -122,9 +122,11 @@ def _of_pool_sharing(problem: Problem, certificate: PlanCertificate) -> Shortage
     room = [size for name in names if (size := sizes[name]) is not None]
     if not names or len(room) < len(names):
         return None
-    when = "over time" if time is None else f"at time {time}"
+    demand = "what is live over time" if time is None else f"what is live at time {time}"
+    if problem.facts.has_moments:
+        demand, time = "what conflicts" if time is None else "what conflicts pairwise", None
     are_too_small = "is too small" if len(names) == 1 else "are too small together"
-    text = f"{named_pools(names)} {are_too_small} ({in_bytes(sum(room))}) for what is live {when}"
+    text = f"{named_pools(names)} {are_too_small} ({in_bytes(sum(room))}) for {demand}"
     if certificate.buffers:
         text += f": {these(certificate.buffers)}"
     return Shortage(text, names[0] if len(names) == 1 else None, None, time, certificate.buffers)

@@ -12,8 +12,8 @@ import pytest
 
 from planner import NoPlan, Pool, plan, read_problem, verify
 from planner.compilers import ExecuTorchAlgorithm, executorch_pass, torch_program
-from planner.reporting.own_places import own_peaks
 from planner.graph import program_problem
+from planner.reporting.own_places import own_peaks
 
 pytest.importorskip("executorch", reason="ExecuTorch is not installed (./scripts/compilers)")
 torch: Any = pytest.importorskip("torch", reason="ExecuTorch is not installed (./scripts/compilers)")

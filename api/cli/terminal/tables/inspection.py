@@ -7,11 +7,11 @@ from collections import Counter
 from rich.console import Console
 from rich.text import Text
 
-from planner.reporting.own_places import own_peaks
 from planner.facts.variants import count_of_alternatives
 from planner.formats.contents import Contents
 from planner.model.plan import Choice
 from planner.model.problem import Problem
+from planner.reporting.own_places import own_peaks
 from planner.reporting.report import MemoryReport
 
 from ..text import both, counted, grouped, percent, visible

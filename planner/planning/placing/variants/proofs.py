@@ -21,6 +21,7 @@ from ....model.pool_columns import costs_of, names_of, sizes_of
 from ....model.problem import Problem
 from ....verifying.arguments.bounds import of_its_choice_alone
 from ....verifying.choices.choice import AllChoices, most_memory
+from ....verifying.moments import in_moments
 from .choices import is_largest
 
 MOST_ALTERNATIVES = 20_000
@@ -103,4 +104,4 @@ def bare(problem: Problem, plan: Plan) -> Plan:
     """Return the plan with what is proven of its choice alone: certificates about all choices may not hold with other sizes."""
     if plan.choice is None or not plan.choice.certificates:
         return plan
-    return of_its_choice_alone(Places(spell_out_constants(as_chosen(problem, plan))), plan)
+    return of_its_choice_alone(Places(in_moments(spell_out_constants(as_chosen(problem, plan)))), plan)

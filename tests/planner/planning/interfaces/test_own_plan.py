@@ -21,9 +21,9 @@ from planner import (
     verify,
     write_plan,
 )
-from planner.reporting.own_places import own_peaks
 from planner.formats import FORMATS
 from planner.model.errors import BadInput
+from planner.reporting.own_places import own_peaks
 from solvers.model.instance import Term
 
 PLACED = ("tflm-log", "vela-log", "st-edge-ai", "executorch", "xla-text", "idealloc")

@@ -1,0 +1,1 @@
+"""Lifetimes for problems that only say which buffers conflict: moments, each with buffers that conflict pairwise."""

@@ -1,0 +1,120 @@
+"""Lifetimes found for conflicts say the same as the conflicts, and are intervals where these come from intervals."""
+
+import random
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from memplan import Buffer, Constraints, Pool, Problem
+from planner.facts.moments.lifetimes import moments_of, with_lifetimes
+from planner.model.problem import Interval
+from planner.verifying.moments import in_moments
+
+Pairs = set[tuple[int, int]]
+
+
+def of_intervals(lives: list[Interval]) -> Pairs:
+    """The pairs of numbers of intervals that overlap."""
+    return {
+        (a, b) for a, b in combinations(range(len(lives)), 2) if lives[a][0] < lives[b][1] and lives[b][0] < lives[a][1]
+    }
+
+
+def some_intervals(seed: int, most: int = 40) -> list[Interval]:
+    draw = random.Random(seed)
+    times, length = draw.randint(1, 60), draw.randint(1, 30)
+    starts = [draw.randrange(times) for _ in range(draw.randint(1, most))]
+    return [(start, start + draw.randint(1, length)) for start in starts]
+
+
+def neighbours_of(count: int, pairs: Pairs) -> list[set[int]]:
+    neighbours: list[set[int]] = [set() for _ in range(count)]
+    for a, b in pairs:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    return neighbours
+
+
+def met(lives: list[tuple[Interval, ...]]) -> Pairs:
+    """The pairs that are live together at some moment."""
+    at: dict[int, list[int]] = {}
+    for vertex, spans in enumerate(lives):
+        for start, end in spans:
+            for moment in range(start, end):
+                at.setdefault(moment, []).append(vertex)
+    return {pair for live in at.values() for pair in combinations(live, 2)}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_conflicts_of_intervals_become_intervals_again(seed: int) -> None:
+    intervals = some_intervals(seed)
+    pairs = of_intervals(intervals)
+    lives, missing = moments_of(neighbours_of(len(intervals), pairs))
+    assert not missing
+    assert {len(spans) for spans in lives} == {1}
+    assert met(lives) == pairs
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_conflicts_are_live_together_or_remain(seed: int) -> None:
+    draw = random.Random(seed)
+    count, share = draw.randint(1, 14), draw.random()
+    pairs = {pair for pair in combinations(range(count), 2) if draw.random() < share}
+    lives, missing = moments_of(neighbours_of(count, pairs))
+    assert met(lives) | {*missing} == pairs
+    assert not met(lives) & {*missing}
+
+
+def conflicting(lives: list[Interval], more: Pairs = frozenset(), **other: object) -> Problem:  # type: ignore[assignment]
+    """Buffers without lifetimes whose conflicts are those of these intervals, and more."""
+    buffers = tuple(Buffer(n, n + 1) for n in range(len(lives)))
+    pairs = tuple(sorted(of_intervals(lives) | more))
+    return Problem(buffers, (Pool("a"),), Constraints(conflicts=pairs, **other))  # type: ignore[arg-type]
+
+
+CHAIN = [(n, n + 3) for n in range(20)]
+
+
+def test_a_conflict_across_time_remains() -> None:
+    found = with_lifetimes(conflicting(CHAIN, {(0, 19)}))
+    lives = [buffer.live or () for buffer in found.buffers]
+    pairs = {(min(pair), max(pair)) for pair in found.constraints.conflicts}
+    assert 0 < len(pairs) < 10
+    assert met(lives) | pairs == of_intervals(CHAIN) | {(0, 19)}
+
+
+def test_problems_that_say_more_of_time_stay_as_they_are() -> None:
+    plain = conflicting(CHAIN)
+    assert with_lifetimes(plain) is not plain
+    excluding = conflicting(CHAIN, exclusions=((0, 10),))
+    living = replace(plain, buffers=(replace(plain.buffers[0], live=((0, 1),)), *plain.buffers[1:]))
+    for problem in (excluding, living, replace(plain, constraints=Constraints())):
+        assert with_lifetimes(problem) is problem
+
+
+def test_conflicts_that_are_like_no_lifetimes_stay_as_they_are() -> None:
+    draw = random.Random(1)
+    pairs = {pair for pair in combinations(range(60), 2) if draw.random() < 0.3}
+    problem = conflicting([(n, n + 1) for n in range(60)], pairs)
+    assert with_lifetimes(problem) is problem
+
+
+def test_buffers_of_no_size_and_without_conflicts_do_not_matter() -> None:
+    problem = conflicting(CHAIN)
+    buffers = (*problem.buffers, Buffer("free", 5), replace(Buffer("none", 0)))
+    pairs = (*problem.constraints.conflicts, ("none", 3))
+    found = with_lifetimes(replace(problem, buffers=buffers, constraints=Constraints(conflicts=pairs)))
+    *_, alone, none = found.buffers
+    assert met([buffer.live or () for buffer in found.buffers]) == of_intervals(CHAIN)
+    assert alone.live
+    assert none.live is None
+
+
+def test_lifetimes_that_ask_for_more_than_the_conflicts_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = conflicting(CHAIN)
+    right = with_lifetimes(problem)
+    assert in_moments(problem) == right
+    wrong = replace(right, buffers=(replace(right.buffers[0], live=((0, 9),)), *right.buffers[1:]))
+    monkeypatch.setattr("planner.verifying.moments.with_lifetimes", lambda _: wrong)
+    assert in_moments(problem) is problem

@@ -1,0 +1,74 @@
+"""Problems that only say which buffers conflict are planned as well as with the lifetimes that the conflicts come from."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from memplan import Buffer, Constraints, Options, PlanStatus, Pool, Preference, Problem, plan, verify, with_preference
+from memplan.generate import Request, generate
+from planner.model.problem import BufferId
+from solvers.model.outcome import Proof
+from solvers.model.registry import OF_OTHERS, SOLVERS
+
+WORK = Options(time_limit=None, work_limit=400_000, workers=1)
+
+
+def pairs_of(buffers: Sequence[Buffer]) -> tuple[tuple[BufferId, BufferId], ...]:
+    spans = [(buffer.id, *(buffer.live or ((0, 0),))[0]) for buffer in buffers]
+    return tuple((a, b) for (a, x, y), (b, s, t) in combinations(spans, 2) if x < t and s < y)
+
+
+def without_lifetimes(problem: Problem) -> Problem:
+    buffers = tuple(replace(buffer, live=None) for buffer in problem.buffers)
+    rules = replace(problem.constraints, conflicts=pairs_of(problem.buffers))
+    return replace(problem, buffers=buffers, constraints=rules, steps=())
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "prefer"),
+    [
+        ("packing", 400, None),
+        ("training", 300, None),
+        ("pool_packing", 60, None),
+        ("pools", 80, Preference.SPEED),
+        ("hot", 80, Preference.SIZE),
+        ("memories", 80, Preference.BALANCED),
+    ],
+)
+def test_as_good_as_with_lifetimes(kind: str, count: int, prefer: Preference | None) -> None:
+    timed = with_preference(generate(kind, Request(count, seed=11)), prefer)
+    untimed = without_lifetimes(timed)
+    right, made = plan(timed, WORK), plan(untimed, WORK)
+    assert [term.value for term in made.objective.terms] == [term.value for term in right.objective.terms]
+    assert made.status is right.status
+    assert not made.warnings
+    assert verify(untimed, made) == ()
+
+
+def test_proofs_and_shortages_name_no_times_that_the_user_does_not_know() -> None:
+    lives = [((n, n + 3),) for n in range(30)]
+    buffers = [Buffer(n, 1 + n % 5, live=live) for n, live in enumerate(lives)]
+    rules = Constraints(conflicts=pairs_of(buffers))
+    problem = Problem(tuple(replace(each, live=None) for each in buffers), (Pool("a", 6), Pool("b", 5)), rules)
+    made = plan(replace(problem, pools=(Pool("a"),)), WORK)
+    assert made.status is PlanStatus.OPTIMAL
+    assert [(each.proof, each.time) for each in made.certificates] == [(Proof.CONFLICT_CLIQUE, None)]
+    short = plan(replace(problem, pools=(Pool("a", 6), Pool("b", 5))), WORK)
+    assert short.status is PlanStatus.INFEASIBLE
+    assert short.shortage is not None
+    assert short.shortage.time is None
+    assert "conflict" in short.shortage.message
+    assert verify(problem, short) == ()
+
+
+def test_planners_of_other_systems_are_given_what_the_user_gave() -> None:
+    timed = generate("random", Request(20, seed=3))
+    with_peers = [name for name, entry in SOLVERS.items() if entry.kind in OF_OTHERS]
+    assert "relay_tokens" in with_peers
+    untimed = without_lifetimes(timed)
+    made = plan(untimed, replace(WORK, solver="usmp_by_size"))
+    assert made.peak == plan(timed, replace(WORK, solver="usmp_by_size")).peak
+    with pytest.raises(Exception, match="does not take explicit conflicts"):
+        plan(untimed, replace(WORK, solver="relay_tokens"))
