@@ -3,135 +3,161 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
 from ....geometry.separation import Separations, forbidden_bases, separations
 from ....model.instance import Instance, Placement
-from .model import Expression, Program, ValueAt, Variable
+from .model import Expression, Program, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two blocks that must not meet: in one pool, the second begins at most `below` or at least `above` after the first."""
+
+    program: Program
+    number: int
+    """That of the separation, or of the priced pair."""
+    first: int
+    second: int
+    below: int
+    above: int
+    label: str = ""
+    """Tells separations of the same blocks apart in names."""
+
+    @property
+    def shared(self) -> list[int]:
+        """The pools in which both may be."""
+        base = self.program.ranges.base
+        return sorted(set(base[self.first]) & set(base[self.second]))
+
+    @property
+    def is_always_together(self) -> bool:
+        """True if both are in the same pool in every placement in which they may be in one."""
+        homes, pool_class = self.program.ranges.homes, self.program.instance.pool_class
+        i, j = self.first, self.second
+        return len(homes[i]) == len(homes[j]) == 1 or (
+            pool_class[i] == pool_class[j] and len(self.shared) == len(homes[i])
+        )
+
+    @property
+    def distance(self) -> Expression:
+        return self.program.offset[self.second] - self.program.offset[self.first]
+
+    @property
+    def name_above(self) -> str:
+        """Of what says that the second lies above the first."""
+        blocks = self.program.names.blocks
+        return f"above_{blocks[self.second]}_{blocks[self.first]}{self.label}"
+
+    @property
+    def name_below(self) -> str:
+        blocks = self.program.names.blocks
+        return f"above_{blocks[self.first]}_{blocks[self.second]}{self.label}"
+
+    def constants(self) -> tuple[float, float]:
+        """The least M for both directions, in any pools."""
+        program, ranges = self.program, self.program.ranges
+        nearest = ranges.lowest(self.second) - ranges.highest(self.first)
+        farthest = ranges.highest(self.second) - ranges.lowest(self.first)
+        return program.constant(max(self.above - nearest, 0)), program.constant(max(farthest - self.below, 0))
+
+    def is_above(self, at: Placement) -> int:
+        return int(at.pool[self.first] == at.pool[self.second] and self._distance_at(at) >= self.above)
+
+    def is_below(self, at: Placement) -> int:
+        return int(at.pool[self.first] == at.pool[self.second] and self._distance_at(at) <= self.below)
+
+    def overlaps(self, at: Placement) -> int:
+        return int(at.pool[self.first] == at.pool[self.second] and self.below < self._distance_at(at) < self.above)
+
+    def _distance_at(self, at: Placement) -> int:
+        return int(at.offset[self.second] - at.offset[self.first])
+
+    def above_if(self, name: str) -> Variable:
+        """A binary of this name; where it is 1, the second lies above the first."""
+        program, (lift, _) = self.program, self.constants()
+        side = program.binary(name, self.is_above)
+        program.require(self.distance - lift * side >= program.length(self.above) - lift, f"if_{name}")
+        return side
+
+    def below_if(self, name: str) -> Variable:
+        """A binary of this name; where it is 1, the second lies below the first."""
+        program, (_, drop) = self.program, self.constants()
+        side = program.binary(name, self.is_below)
+        program.require(self.distance + drop * side <= program.length(self.below) + drop, f"if_{name}")
+        return side
+
+    def know(self, is_above: Expression) -> None:
+        """Records whether the second lies above the first, if the blocks have one part each and are always in one pool."""
+        program, i, j = self.program, self.first, self.second
+        homes = program.ranges.homes
+        if len(homes[i]) == len(homes[j]) == 1 and i in program.single and j in program.single:
+            program.above[i, j] = is_above
 
 
 def add_separations(program: Program, choices: Separations, twins: dict[int, int]) -> None:
     """Adds a choice of side for every separation that the ranges leave open; of interchangeable blocks the first lies lower."""
     seen: Counter[tuple[int, int]] = Counter()
     rows = zip(*(a.tolist() for a in (choices.first, choices.second, choices.below, choices.above)), strict=True)
-    for index, (i, j, below, above) in enumerate(rows):
+    for number, (i, j, below, above) in enumerate(rows):
         seen[i, j] += 1
         label = "" if seen[i, j] == 1 else f"_{seen[i, j]}"
-        _separate(program, index, i, j, below, above, label, ordered=i in twins and twins[i] == twins.get(j))
+        pair = _Pair(program, number, i, j, below, above, label)
+        _separate(pair, ordered=i in twins and twins[i] == twins.get(j))
 
 
-def _separate(
-    program: Program, index: int, i: int, j: int, below: int, above: int, label: str, *, ordered: bool
-) -> None:
-    """Adds: offset[j] - offset[i] <= below or >= above, if i and j are in one pool."""
-    base = program.ranges.base
-    shared = sorted(set(base[i]) & set(base[j]))
+def _separate(pair: _Pair, *, ordered: bool) -> None:
+    """Adds what keeps the two apart, as far as their ranges leave it open."""
+    program, base, shared = pair.program, pair.program.ranges.base, pair.shared
     if not shared:
         return
-    nearest = min(base[j][p][0] - base[i][p][1] for p in shared)
-    farthest = max(base[j][p][1] - base[i][p][0] for p in shared)
+    nearest = min(base[pair.second][p][0] - base[pair.first][p][1] for p in shared)
+    farthest = max(base[pair.second][p][1] - base[pair.first][p][0] for p in shared)
     if ordered and nearest < 0:
         nearest = 0
-        if above <= 0:
-            program.require(program.offset[j] - program.offset[i] >= 0, f"twins_{index}")
-    together = _always_together(program, i, j, shared)
-    if nearest >= above or farthest <= below:
-        if together:
-            _know(program, i, j, int(nearest >= above))
+        if pair.above <= 0:
+            program.require(pair.distance >= 0, f"twins_{pair.number}")
+    if nearest >= pair.above or farthest <= pair.below:
+        if pair.is_always_together:
+            pair.know(int(nearest >= pair.above))
         return
-    up, down = farthest >= above, nearest <= below
-    if together:
-        _choose(program, index, i, j, below, above, label, up=up, down=down)
+    up, down = farthest >= pair.above, nearest <= pair.below
+    if pair.is_always_together:
+        _choose(pair, up=up, down=down)
     else:
-        _choose_if_together(program, index, i, j, below, above, label, shared, up=up, down=down)
+        _choose_if_together(pair, up=up, down=down)
 
 
-def _always_together(program: Program, i: int, j: int, shared: list[int]) -> bool:
-    homes = program.ranges.homes
-    return len(homes[i]) == len(homes[j]) == 1 or (
-        program.instance.pool_class[i] == program.instance.pool_class[j] and len(shared) == len(homes[i])
-    )
-
-
-def _choose(
-    program: Program, index: int, i: int, j: int, below: int, above: int, label: str, *, up: bool, down: bool
-) -> None:
-    blocks = program.names.blocks
-    distance = program.offset[j] - program.offset[i]
-    above_name, below_name = f"above_{blocks[j]}_{blocks[i]}{label}", f"above_{blocks[i]}_{blocks[j]}{label}"
+def _choose(pair: _Pair, *, up: bool, down: bool) -> None:
+    program, distance = pair.program, pair.distance
     if not up and not down:
         program.impossible = True
     elif not down:
-        program.require(distance >= program.length(above), above_name)
-        _know(program, i, j, 1)
+        program.require(distance >= program.length(pair.above), pair.name_above)
+        pair.know(1)
     elif not up:
-        program.require(distance <= program.length(below), below_name)
-        _know(program, i, j, 0)
+        program.require(distance <= program.length(pair.below), pair.name_below)
+        pair.know(0)
     else:
-        lift, drop = _constants(program, i, j, below, above)
-        side = program.binary(above_name, _is_above(i, j, above))
-        program.require(distance - lift * side >= program.length(above) - lift, f"if_{above_name}")
-        program.require(distance - drop * side <= program.length(below), f"else_{above_name}")
-        program.sides.append((index, i, j, side, None))
-        _know(program, i, j, side)
+        side = pair.above_if(pair.name_above)
+        _, drop = pair.constants()
+        program.require(distance - drop * side <= program.length(pair.below), f"else_{pair.name_above}")
+        program.sides.append((pair.number, pair.first, pair.second, side, None))
+        pair.know(side)
 
 
-def _know(program: Program, i: int, j: int, is_above: Expression) -> None:
-    """Records whether j lies above i, if the blocks have one part each and are always in one pool."""
-    homes = program.ranges.homes
-    if len(homes[i]) == len(homes[j]) == 1 and i in program.single and j in program.single:
-        program.above[i, j] = is_above
-
-
-def _choose_if_together(
-    program: Program,
-    index: int,
-    i: int,
-    j: int,
-    below: int,
-    above: int,
-    label: str,
-    shared: list[int],
-    *,
-    up: bool,
-    down: bool,
-) -> None:
-    blocks = program.names.blocks
-    distance = program.offset[j] - program.offset[i]
-    lift, drop = _constants(program, i, j, below, above)
-    over: Variable | None = None
-    under: Variable | None = None
-    if up:
-        name = f"above_{blocks[j]}_{blocks[i]}{label}"
-        over = program.binary(name, _is_above(i, j, above))
-        program.require(distance - lift * over >= program.length(above) - lift, f"if_{name}")
-    if down:
-        name = f"above_{blocks[i]}_{blocks[j]}{label}"
-        under = program.binary(name, _is_below(i, j, below))
-        program.require(distance + drop * under <= program.length(below) + drop, f"if_{name}")
-    for pool in shared:
+def _choose_if_together(pair: _Pair, *, up: bool, down: bool) -> None:
+    program, names = pair.program, pair.program.names
+    over: Variable | None = pair.above_if(pair.name_above) if up else None
+    under: Variable | None = pair.below_if(pair.name_below) if down else None
+    for pool in pair.shared:
         one = (0 if over is None else over) + (0 if under is None else under)
-        both = program.is_in(i, pool) + program.is_in(j, pool)
-        name = f"apart_{blocks[i]}_{blocks[j]}{label}_{program.names.pools[pool]}"
-        program.require(both - one <= 1, name)
-    program.sides.append((index, i, j, over, under))
-
-
-def _constants(program: Program, i: int, j: int, below: int, above: int) -> tuple[float, float]:
-    """The least M for both directions, in any pools."""
-    ranges = program.ranges
-    nearest = ranges.lowest(j) - ranges.highest(i)
-    farthest = ranges.highest(j) - ranges.lowest(i)
-    return program.constant(max(above - nearest, 0)), program.constant(max(farthest - below, 0))
-
-
-def _is_above(i: int, j: int, above: int) -> ValueAt:
-    return lambda at: int(at.pool[i] == at.pool[j] and at.offset[j] - at.offset[i] >= above)
-
-
-def _is_below(i: int, j: int, below: int) -> ValueAt:
-    return lambda at: int(at.pool[i] == at.pool[j] and at.offset[j] - at.offset[i] <= below)
+        both = program.is_in(pair.first, pool) + program.is_in(pair.second, pool)
+        ends = f"{names.blocks[pair.first]}_{names.blocks[pair.second]}"
+        program.require(both - one <= 1, f"apart_{ends}{pair.label}_{names.pools[pool]}")
+    program.sides.append((pair.number, pair.first, pair.second, over, under))
 
 
 def add_reserved(program: Program) -> None:
@@ -166,24 +192,15 @@ def add_penalties(program: Program) -> None:
         if i == j or not cost or min(_height(instance, a), _height(instance, b)) == 0:
             continue
         choice = separations(instance, np.array([[a, b]], dtype=np.int64))
-        i, j = int(choice.first[0]), int(choice.second[0])
-        below, above = int(choice.below[0]), int(choice.above[0])
-        shared = sorted(set(program.ranges.base[i]) & set(program.ranges.base[j]))
-        if not shared:
+        i, j, below, above = (int(of[0]) for of in (choice.first, choice.second, choice.below, choice.above))
+        pair = _Pair(program, row, i, j, below, above)
+        if not pair.shared:
             continue
         label = f"{program.names.blocks[i]}_{program.names.blocks[j]}_{row}"
-
-        def overlaps(at: Placement, i: int = i, j: int = j, below: int = below, above: int = above) -> int:
-            return int(at.pool[i] == at.pool[j] and below < at.offset[j] - at.offset[i] < above)
-
-        lift, drop = _constants(program, i, j, below, above)
-        share = program.binary(f"share_{label}", overlaps)
-        over = program.binary(f"priced_above_{label}", _is_above(i, j, above))
-        under = program.binary(f"priced_below_{label}", _is_below(i, j, below))
-        distance = program.offset[j] - program.offset[i]
-        program.require(distance - lift * over >= program.length(above) - lift, f"if_priced_above_{label}")
-        program.require(distance + drop * under <= program.length(below) + drop, f"if_priced_below_{label}")
-        for pool in shared:
+        share = program.binary(f"share_{label}", pair.overlaps)
+        over = pair.above_if(f"priced_above_{label}")
+        under = pair.below_if(f"priced_below_{label}")
+        for pool in pair.shared:
             both = program.is_in(i, pool) + program.is_in(j, pool)
             program.require(both - over - under - share <= 1, f"priced_{label}_{program.names.pools[pool]}")
         program.penalised.append((row, share))
