@@ -14,7 +14,7 @@ from ....model.errors import Unsupported
 from ....model.instance import Instance, Ints, Placement, Term
 from .model import Expression, Names, Program, new_program
 from .pairs import add_penalties, add_reserved, add_separations, find_twins
-from .ranges import Ranges, find_ranges
+from .ranges import find_ranges
 from .stacks import add_stacks
 from .terms import add_limits, add_live_rows, expression, is_constant
 
@@ -88,29 +88,19 @@ def build(
     ranges = find_ranges(instance, question.floors, question.limits)
     if ranges is None:
         return None
-    model = _assemble(instance, choices, names, question, ranges, 1, plain=plain)
+    model = _assemble(new_program(instance, ranges, names), choices, question, plain=plain)
     if model is not None and not exact and model.program.largest_constant > MOST_CERTAIN:
-        return _assemble(
-            instance, choices, names, question, ranges, model.program.largest_constant / COARSE, plain=plain
-        )
+        unit = model.program.largest_constant / COARSE
+        return _assemble(new_program(instance, ranges, names, unit), choices, question, plain=plain)
     return model
 
 
-def _assemble(
-    instance: Instance,
-    choices: Separations,
-    names: Names,
-    question: Question,
-    ranges: Ranges,
-    unit: float,
-    *,
-    plain: bool,
-) -> Model | None:
-    program = new_program(instance, ranges, names, unit)
+def _assemble(program: Program, choices: Separations, question: Question, *, plain: bool) -> Model | None:
+    """Adds pairs and the objective; None if they contradict each other."""
     twins = find_twins(program)
     add_separations(program, choices, twins)
     add_reserved(program)
-    if instance.weighs_reuse:
+    if program.instance.weighs_reuse:
         add_penalties(program)
     if not plain and not program.impossible:
         add_live_rows(program)
