@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from solvers.exact import EXPORT
-from solvers.model.errors import StopReason, Unsupported
-from solvers.model.libraries import ORTOOLS, Library
-from solvers.model.outcome import Outcome
-from solvers.model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
+from ...model.errors import StopReason, Unsupported
+from ...model.libraries import ORTOOLS, Library
+from ...model.outcome import Outcome
+from ...model.solver import ONE_PEAK, Control, Feature, Solver, Task, Warm
+from .. import EXPORT
 
 if TYPE_CHECKING:
-    from solvers.model.instance import Instance
-
-    from .descent import Descent
+    from ...model.instance import Instance
+    from .descent import Build
     from .engine import Budget
     from .single_peak import SinglePeak
 
@@ -39,8 +38,7 @@ class CpSat(Solver):
 
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits."""
-        from solvers.model.instance import ADDRESS_LIMIT
-
+        from ...model.instance import ADDRESS_LIMIT
         from .engine import RATE_OF_SEVERAL_TERMS, Budget, Relaxations
         from .lexicographic import Lexicographic
 
@@ -56,15 +54,16 @@ class CpSat(Solver):
             if instance.weighs_reuse:
                 several = replace(several, relaxations=Relaxations.ALL)
             return Lexicographic(instance, task, control, warm, several).run()
-        return self._descent(instance, single, task, control, warm, budget).minimise()
+        from .descent import Descent  # not needed for several terms
 
-    def _descent(
-        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
-    ) -> Descent:
-        from .descent import Descent
+        build, budget = self._model(budget)
+        return Descent(instance, single, task, control, warm, budget, build).minimise()
+
+    def _model(self, budget: Budget) -> tuple[Build, Budget]:
+        """The model that is asked about one peak, and the budget as it counts for it."""
         from .program.model import build
 
-        return Descent(instance, single, task, control, warm, budget, build)
+        return build, budget
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         from .single_peak import single_peak_of
@@ -93,22 +92,18 @@ class CpSatOrder(CpSat):
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         import numpy as np
 
-        from solvers.model.needs import is_joint
+        from ...model.needs import is_joint
 
         single = super()._single_peak(instance)
         if single is None and (is_joint(instance) or np.count_nonzero(instance.allowed.any(axis=0)) > 1):
             raise Unsupported(self.name, "it takes one pool and its peak alone")
         return single
 
-    def _descent(
-        self, instance: Instance, single: SinglePeak, task: Task, control: Control, warm: Warm, budget: Budget
-    ) -> Descent:
-        from .descent import Descent
+    def _model(self, budget: Budget) -> tuple[Build, Budget]:
         from .engine import RATE_OF_ORDER, Relaxations
         from .program.order import build
 
-        budget = replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False)
-        return Descent(instance, single, task, control, warm, budget, build)
+        return build, replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False)
 
 
 def preload() -> None:
@@ -147,10 +142,7 @@ def export(instance: Instance, blocks: Sequence[str], pools: Sequence[str]) -> s
 
 
 def _nothing_to_place(instance: Instance) -> Outcome:
-    import numpy as np
+    from ...model.instance import Placement
 
-    from solvers.model.instance import Placement
-
-    empty = np.zeros(0, dtype=np.int64)
     nothing = (0,) * len(instance.terms)
-    return Outcome(StopReason.PROVED, Placement(empty, empty.copy()), nothing, nothing)
+    return Outcome(StopReason.PROVED, Placement.in_one_pool([]), nothing, nothing)

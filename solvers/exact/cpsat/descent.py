@@ -10,14 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from solvers.geometry.order import repair
-from solvers.model.conflicts import live_pair_count
-from solvers.model.errors import StopReason
-from solvers.model.instance import Instance, Placement
-from solvers.model.objective import evaluate
-from solvers.model.outcome import Certificate, Outcome, Proof
-from solvers.model.solver import Control, Goal, Task, Warm
-
+from ...geometry.order import repair
+from ...model.conflicts import live_pair_count
+from ...model.errors import StopReason
+from ...model.instance import Instance, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Certificate, Outcome, Proof
+from ...model.solver import Control, Goal, Task, Warm
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, Crowd, ReadValue, solve
 from .program.cover import Cover, cover
 from .program.model import Model

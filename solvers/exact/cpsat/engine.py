@@ -12,12 +12,12 @@ from enum import IntEnum, StrEnum
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from solvers.model.errors import StopReason, Unavailable, Unsupported
+from ...model.errors import StopReason, Unavailable, Unsupported
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
 
-    from solvers.model.solver import Control
+    from ...model.solver import Control
 
 NAME = "cpsat"
 WORK_PER_DETERMINISTIC_SECOND = 15_000_000

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from solvers.model.errors import StopReason
-from solvers.model.instance import Instance, Placement
-from solvers.model.objective import evaluate
-from solvers.model.outcome import Outcome, Value
-from solvers.model.solver import Control, Goal, Task, Warm
-
+from ...model.errors import StopReason
+from ...model.instance import Instance, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Outcome, Value
+from ...model.solver import Control, Goal, Task, Warm
 from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, ReadValue, Reply, solve
 from .program.cover import cover
 from .program.model import Model, build

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from solvers.model.errors import Unavailable
-
+from ...model.errors import Unavailable
 from .engine import NAME
 
 STEPS_TIMES_ROWS_PER_WORK = 80

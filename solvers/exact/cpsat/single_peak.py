@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.bounds.one_pool import pool_bound
-from solvers.model.instance import Instance
-from solvers.model.linear_terms import line_of_peak
-from solvers.model.needs import is_joint
-from solvers.model.outcome import Value
-from solvers.model.solver import Task
-
+from ...bounds.one_pool import pool_bound
+from ...model.instance import Instance
+from ...model.linear_terms import line_of_peak
+from ...model.needs import is_joint
+from ...model.outcome import Value
+from ...model.solver import Task
 from .program.places import Places, places
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.geometry.shape import Outline, outline
-from solvers.model.conflicts import live_pair_count, pair_keys, part_pairs
-from solvers.model.errors import Unsupported
-from solvers.model.instance import Bools, Instance, Ints
+from ....geometry.shape import Outline, outline
+from ....model.conflicts import live_pair_count, pair_keys, part_pairs
+from ....model.errors import Unsupported
+from ....model.instance import Bools, Instance, Ints
 
 MOST_SETS = 8
 FEWEST_PAIRS_FOR_A_SET = 3

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solvers.geometry.shape import Outline
-from solvers.model.errors import Unsupported
-from solvers.model.instance import Instance, Placement
-
+from ....geometry.shape import Outline
+from ....model.errors import Unsupported
+from ....model.instance import Instance, Placement
 from .. import engine
 from .cover import Cover
 from .places import Places, places

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from solvers.bounds.must_share import crowds
-from solvers.model.errors import Unsupported
-from solvers.model.instance import Term
-from solvers.model.linear_terms import LINEAR, choice_cost, moved_column, peak_price
-
+from ....bounds.must_share import crowds
+from ....model.errors import Unsupported
+from ....model.instance import Term
+from ....model.linear_terms import LINEAR, choice_cost, moved_column, peak_price
 from .. import engine
 from .cover import Cover
 from .model import Literal, Model

@@ -12,10 +12,9 @@ from collections import defaultdict
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from solvers.geometry.shape import Outline, union
-from solvers.model.errors import Unsupported
-from solvers.model.instance import Instance
-
+from ....geometry.shape import Outline, union
+from ....model.errors import Unsupported
+from ....model.instance import Instance
 from .. import engine
 from .cover import Cover
 from .model import Literal, Model, with_places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.model.instance import Instance
+from ....model.instance import Instance
 
 
 @dataclass(frozen=True, slots=True)

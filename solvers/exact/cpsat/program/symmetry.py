@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.model.instance import Instance
+from ....model.instance import Instance
 
 
 def twins(instance: Instance) -> tuple[tuple[int, ...], ...]:
