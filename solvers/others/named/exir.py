@@ -45,41 +45,40 @@ def greedy_objects(
     blocks: Rigid, pool: int, members: list[int], grid: Grid, run: Run, *, inside: bool = True
 ) -> list[SharedObject]:
     """The pool's objects in the order of creation. Without `inside`, every block lies at its object's begin."""
-    meets = _Meetings(blocks)
-    objects: list[SharedObject] = []
+    greedy = _Greedy(blocks, pool, grid, run)
     for block in sorted(members, key=lambda b: (-blocks.rounded(b, pool), -b)):
-        _share(blocks, pool, grid, objects, block, meets, run, inside=inside)
-    return objects
+        greedy.put(block, inside=inside)
+    return greedy.objects
 
 
-def _share(
-    blocks: Rigid,
-    pool: int,
-    grid: Grid,
-    objects: list[SharedObject],
-    block: int,
-    meets: _Meetings,
-    run: Run,
-    *,
-    inside: bool,
-) -> None:
-    size = blocks.rounded(block, pool)
-    tops: list[int] = []
-    for thing in objects:
-        run.spend(1 + len(thing.members) // 4)
-        top = max((at + blocks.rounded(other, pool) for other, at in thing.members if meets(block, other)), default=0)
-        start = grid.offset(block, 0)
-        if top == 0 and start + size <= thing.size:
-            thing.members.append((block, start))
-            return
-        tops.append(top)
-    for thing, top in zip(objects, tops, strict=True):
-        at = grid.offset(block, top)
-        if inside and top and at + size <= thing.size:
-            thing.members.append((block, at))
-            return
-    objects.append(SharedObject())
-    _put(blocks, pool, objects[-1], block, grid.offset(block, 0))
+class _Greedy:
+    """The objects of one pool so far."""
+
+    def __init__(self, blocks: Rigid, pool: int, grid: Grid, run: Run) -> None:
+        self.objects: list[SharedObject] = []
+        self._blocks, self._pool, self._grid, self._run = blocks, pool, grid, run
+        self._meets = _Meetings(blocks)
+
+    def put(self, block: int, *, inside: bool) -> None:
+        """The first object in which nothing is live with the block takes it, else the first with room above what is, else a new one."""
+        blocks, pool, grid = self._blocks, self._pool, self._grid
+        size, start = blocks.rounded(block, pool), grid.offset(block, 0)
+        tops: list[int] = []
+        for thing in self.objects:
+            self._run.spend(1 + len(thing.members) // 4)
+            ends = (at + blocks.rounded(other, pool) for other, at in thing.members if self._meets(block, other))
+            top = max(ends, default=0)
+            if top == 0 and start + size <= thing.size:
+                thing.members.append((block, start))
+                return
+            tops.append(top)
+        for thing, top in zip(self.objects, tops, strict=True):
+            at = grid.offset(block, top)
+            if inside and top and at + size <= thing.size:
+                thing.members.append((block, at))
+                return
+        self.objects.append(SharedObject())
+        _put(blocks, pool, self.objects[-1], block, start)
 
 
 class _Meetings:
