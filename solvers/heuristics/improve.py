@@ -132,7 +132,7 @@ class Run:
         self.done = 0
 
     def peak(self, offset: Ints) -> int:
-        return int((offset + self.instance.block_high).max())
+        return self.instance.end_of(offset)
 
 
 def is_plain(instance: Instance) -> bool:

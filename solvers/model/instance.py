@@ -188,6 +188,10 @@ class Instance:
         np.maximum.at(high, self.part_block, self.part_high)
         return high
 
+    def end_of(self, offset: Ints) -> int:
+        """Where the highest block ends, with these bases."""
+        return int((offset + self.block_high).max(initial=0))
+
     @property
     def has_one_home(self) -> Bools:
         """(n) true if the block may be in only one pool."""

@@ -84,7 +84,7 @@ class Component:
 
     def peak_of(self, placement: Placement) -> int:
         """The end of the placement's highest block."""
-        return int((placement.offset + self.piece.instance.block_high).max(initial=0))
+        return self.piece.instance.end_of(placement.offset)
 
 
 class SinglePool:
@@ -153,7 +153,7 @@ class SinglePool:
     @property
     def peak(self) -> int | None:
         """In units; None unless every block is placed."""
-        return self._end(self.offset) if self.placed.all() else None
+        return self.instance.end_of(self.offset) if self.placed.all() else None
 
     @property
     def done(self) -> bool:
@@ -163,12 +163,9 @@ class SinglePool:
         """The instance without its capacity, so that components that fit are found even if others do not."""
         return without_capacity(self.instance)
 
-    def _end(self, offset: Ints) -> int:
-        return int((offset + self.instance.block_high).max(initial=0))
-
     def fits(self, offset: Ints) -> bool:
         """Does this placement keep to the capacity?"""
-        return self.capacity is None or self._end(offset) <= self.capacity
+        return self.capacity is None or self.instance.end_of(offset) <= self.capacity
 
     def accept(self, offset: Ints, stopped: Callable[[], object] = never, *, is_last: bool = False) -> None:
         """Take a first placement of the uncapped instance: components that end above the bound become open. Once stopped, no component gets a bound of its own.
@@ -176,7 +173,7 @@ class SinglePool:
         If it is the last placement as well, it needs no components, unless it ends above the capacity.
         """
         self.offset, self._has_first = offset, True
-        if self._end(offset) <= self.bound or (is_last and self.fits(offset)):
+        if self.instance.end_of(offset) <= self.bound or (is_last and self.fits(offset)):
             self.placed[:] = True
             return
         label = components(self.instance)
@@ -209,7 +206,7 @@ class SinglePool:
         first = Placement.in_one_pool(self.offset[blocks])
         if not self.placed[blocks].all():
             return Component(piece, bound, above=first if self._has_first else None)
-        return Component(piece, bound, first, int((first.offset + piece.instance.block_high).max()))
+        return Component(piece, bound, first, piece.instance.end_of(first.offset))
 
     def improve(self, component: Component, placement: Placement, peak: int) -> bool:
         """Take a better placement of a component; False if it is no better, or ends above the capacity: then it is only a start."""

@@ -52,7 +52,7 @@ class Descent:
         self.bound = single.at_least(first_bound(instance, single, task))
         """Proven least peak; None if nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
-        self.peak: int | None = None if self.best is None else _peak(instance, self.best)
+        self.peak: int | None = None if self.best is None else instance.end_of(self.best.offset)
         self._instance, self._single_peak, self._task, self._control = instance, single, task, control
         self._build = build
         self._hint = task.start if warm.gives_hint else None
@@ -160,11 +160,11 @@ class Descent:
 
     def _accept(self, placement: Placement) -> None:
         """Keeps the placement if it is better, after lowering it as far as its order allows."""
-        peak = _peak(self._instance, placement)
+        peak = self._instance.end_of(placement.offset)
         if self.bound is not None and peak > self.bound and live_pair_count(self._instance) <= MOST_PAIRS_TO_REPAIR:
             lowered = repair(self._instance, placement.pool, placement.offset)
-            if lowered is not None and _peak(self._instance, lowered) < peak:
-                placement, peak = lowered, _peak(self._instance, lowered)
+            if lowered is not None and self._instance.end_of(lowered.offset) < peak:
+                placement, peak = lowered, self._instance.end_of(lowered.offset)
         if self.peak is None or peak < self.peak:
             self.best, self.peak, self._has_found = placement, peak, True
             self._hint = None if self._hint is None else placement
@@ -218,7 +218,3 @@ class Descent:
             work=self._work,
             reproducible=stop.is_repeatable,
         )
-
-
-def _peak(instance: Instance, placement: Placement) -> int:
-    return int((placement.offset + instance.block_high).max(initial=0))

@@ -187,4 +187,4 @@ class _Known(Best):
     def is_good_enough(self) -> bool:
         if self.enough is None or self.placement is None:
             return False
-        return int((self.placement.offset + self.instance.block_high).max(initial=0)) <= self.enough
+        return self.instance.end_of(self.placement.offset) <= self.enough

@@ -26,7 +26,7 @@ class Relaxed:
         self, sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
         """Glue and mend, again and again while gluing ends soon; return the best placement and the work it took."""
-        best, peak, done = start, self._peak(start), 0
+        best, peak, done = start, self._instance.end_of(start), 0
         tiles = tiles_of(self._instance, enough, peak)
         if tiles is None:
             return start, 0
@@ -53,14 +53,11 @@ class Relaxed:
             low = mending.mend(Pieces(tiles, low, parents), low, height, peak, seed, before + work - done, report)
             done += mending.done - before
             offset = self._placed(given, tiles.block, low)
-            if offset is not None and self._peak(offset) < peak:
-                best, peak = offset, self._peak(offset)
+            if offset is not None and self._instance.end_of(offset) < peak:
+                best, peak = offset, self._instance.end_of(offset)
                 if report(best):
                     break
         return best, done
-
-    def _peak(self, offset: Ints) -> int:
-        return int((offset + self._instance.block_high).max())
 
     def _placed(self, given: Columns, block: Ints, low: Ints) -> Ints | None:
         """The blocks under all rules, each in turn as low as it fits: fixed ones first, then from the lowest tile to the highest."""
