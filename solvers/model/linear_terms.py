@@ -80,20 +80,23 @@ def line_of_peak(instance: Instance, term: Term, pool: int = 0) -> tuple[int, in
     return peak_price(instance, term) * instance.pools[pool].cost, constant
 
 
+def value_of_peak(instance: Instance, peak: int) -> Value:
+    """The value of the objective if the only pool's highest block ends at this peak and no penalty is due."""
+    return tuple(
+        slope * peak + constant for slope, constant in (line_of_peak(instance, term) for term in instance.terms)
+    )
+
+
 def peak_worth(instance: Instance, worth: Value) -> int | None:
     """The greatest peak whose value is at most `worth`; None if even a peak of 0 exceeds it."""
-    slopes = [line_of_peak(instance, term) for term in instance.terms]
-
-    def value(peak: int) -> Value:
-        return tuple(factor * peak + more for factor, more in slopes)
-
-    if value(0) > worth:
+    if value_of_peak(instance, 0) > worth:
         return None
     # The first term that grows decides. At the peak where it is just equal, later terms may still exceed theirs.
-    for (factor, more), most in zip(slopes, worth, strict=False):
+    for term, most in zip(instance.terms, worth, strict=False):
+        factor, more = line_of_peak(instance, term)
         if factor:
             peak = min((most - more) // factor, ADDRESS_LIMIT)
-            return peak if value(peak) <= worth else peak - 1
+            return peak if value_of_peak(instance, peak) <= worth else peak - 1
         if more < most:
             break
     return ADDRESS_LIMIT

@@ -8,7 +8,7 @@ from ...kernels import TooLarge, active
 from ...kernels.columns import columns
 from ...model.errors import StopReason, Unsupported
 from ...model.instance import Instance, Ints, Placement
-from ...model.linear_terms import line_of_peak
+from ...model.linear_terms import line_of_peak, value_of_peak
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
@@ -45,7 +45,7 @@ class Search(Solver):
                 control.incumbent(Placement.in_one_pool(offsets))
             if bound > max(best, first):
                 best = bound
-                control.bound(_value(instance, bound))
+                control.bound(value_of_peak(instance, bound))
             return control.stopped() is not None
 
         chosen = active()
@@ -80,7 +80,7 @@ class Search(Solver):
             stop,
             placement=placement,
             value=None if placement is None else evaluate(instance, placement),
-            bound=_value(instance, bound),
+            bound=value_of_peak(instance, bound),
             pool_bounds=(bound,),
             certificates=(Certificate(Proof.SEARCH, bound, pool=0, solver=self.name),) if raised else (),
             solver=self.name,
@@ -118,10 +118,3 @@ def _peak_of(instance: Instance, worth: Value) -> int:
         if slope > 0:
             peak = max(peak, -(-(value - constant) // slope))
     return peak
-
-
-def _value(instance: Instance, peak: int) -> Value:
-    """Lower bounds on the objective's terms at this peak. In one pool the cost of access is the same for all placements."""
-    return tuple(
-        slope * peak + constant for slope, constant in (line_of_peak(instance, term) for term in instance.terms)
-    )

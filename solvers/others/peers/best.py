@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 
 from ...model.errors import StopReason
-from ...model.instance import Instance, Placement
-from ...model.objective import evaluate
-from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.instance import Placement
+from ...model.linear_terms import value_of_peak
+from ...model.outcome import Certificate, Outcome, Proof
 from ...model.solver import Control, Goal, Task
 from .boxes import Boxes
 
@@ -63,18 +63,13 @@ class Best:
         return Outcome(
             StopReason.PROVED if infeasible else stop,
             placement=None if infeasible else self.placement,
-            bound=_worth(self._boxes.instance, least),
+            bound=value_of_peak(self._boxes.instance, least),
             pool_bounds=(least,),
             certificates=(certificate,) if proven else (),
             infeasible=infeasible,
             solver=solver,
             reproducible=reproducible and (infeasible or stop.is_repeatable),
         )
-
-
-def _worth(instance: Instance, peak: int) -> Value:
-    """The values of the objective's terms if everything ends at this peak."""
-    return evaluate(instance, Placement.in_one_pool(peak - instance.block_high))
 
 
 def deadline_of(task: Task) -> float | None:
