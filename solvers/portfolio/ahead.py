@@ -1,7 +1,4 @@
-"""Engines that work ahead, beside those that come before them.
-
-What comes before may settle everything: then a second worker has worked in vain, which one worker would not have done at all.
-"""
+"""Engines that begin before it is their turn, on a worker that would be idle. If those before them settle everything, that was in vain."""
 
 from __future__ import annotations
 
@@ -24,9 +21,9 @@ Answers: TypeAlias = dict[str, Callable[[], Answer]]
 
 @contextmanager
 def working_ahead(names: Iterable[str], instance: Instance, task: Task, board: Board) -> Iterator[Answers]:
-    """Within this context, those of these engines that can work ahead do so, each on its own thread, if there is a worker for them.
+    """Within this context, those of these engines that can work ahead do so, each on its own thread, if there are several workers.
 
-    Their answers are what they would be later, since they depend on no more than that there is a placement. By the end, those still at work are stopped.
+    Their answers would be the same later: they depend on the instance and on there being a placement. Those still at work at the end are stopped.
     """
     early = [name for name in names if role_of(name).works_ahead]
     if not early or task.start is None or task.limits.workers == 1:
@@ -44,7 +41,7 @@ def working_ahead(names: Iterable[str], instance: Instance, task: Task, board: B
 
 
 def within(ahead: Callable[[], Answer] | None, work: int | None, later: Callable[[], Answer]) -> Callable[[], Answer]:
-    """What was worked out ahead, unless it took more work than there is later: then what is answered with that."""
+    """The answer that was worked out ahead; if it took more than this work, the engine is asked again, with this work."""
 
     def answer() -> Answer:
         found = None if ahead is None else ahead()

@@ -92,7 +92,7 @@ class Engines:
         self.broken: StopReason | None = None
         """Why an engine ended without doing its part; of several, the last one."""
         self._is_repeatable = True
-        """Would each engine's answer be the same again, as far as it is known?"""
+        """True as long as every answer would be the same in another run."""
         self._by_name = by_name
         self._took_part: dict[str, None] = {}
         self._notes: dict[str, None] = {}

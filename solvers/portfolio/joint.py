@@ -115,14 +115,14 @@ class Joint:
         """All ways to pay the least cost of reuse, once that is known."""
         self.seeks_ways = not by_name and bool(engines)
         self.steady = True
-        """Would another run settle ties in the same way?"""
+        """True if another run would settle ties in the same way."""
         self.rounds = 0
         self.earnings = Earnings()
         self.ahead: Answers = {}
 
     @property
     def is_open(self) -> bool:
-        """Is there more to find or prove, and an engine that could?"""
+        """True if there is more to find or prove, and an engine that could."""
         return self._finished() is None and bool(self.engines.active)
 
     @property

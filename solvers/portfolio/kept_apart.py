@@ -29,7 +29,7 @@ class Way:
     bound: Value = ()
     """Of the terms after the cost of reuse."""
     is_done: bool = False
-    """Is it proven that no placement of this kind is better than the best?"""
+    """True if it is proven that no placement of this kind is better than the best."""
 
     def heard(self, outcome: Outcome) -> None:
         """Take what a solver proved of it."""
@@ -45,7 +45,7 @@ class Ways:
 
     @property
     def is_only(self) -> bool:
-        """Is there only one, so that nothing else is left to solve?"""
+        """True if there is only one: then nothing else is left to solve."""
         return len(self._ways) == 1
 
     def open(self, value: Value) -> list[Way]:

@@ -31,7 +31,7 @@ class Known:
         self._board.put(np.arange(self._instance.blocks), placement.pool, placement.offset * self._unit)
 
     def _is_preferred(self, placement: Placement, value: Value) -> bool:
-        """Is the placement as good as the best, with more in the pools to use first?"""
+        """True if the placement is as good as the best, with more in the pools to use first."""
         if self.placement is None or value != self.value:
             return False
         return rank_tie(self._instance, placement) < rank_tie(self._instance, self.placement)

@@ -25,11 +25,11 @@ class Proven:
         self._of_several = None if self.infeasible else first.of_several
         """The best proof about the peaks of all pools together."""
         self._priced = None if self.infeasible else first.priced
-        """The best proof of what a lack of room costs in the first term,"""
+        """The best proof of what a lack of room costs in the first term."""
         self._priced_later: dict[Term, Certificate] = {}
-        """and in later ones, with earlier ones held;"""
+        """The best such proof of each later term, with earlier terms held."""
         self._searched_later: dict[Term, Certificate] = {}
-        """and what searches prove of them."""
+        """What searches prove of each later term, with earlier terms held."""
         self.bound: Value = self.in_units(first.value)
 
     def tell(self) -> None:

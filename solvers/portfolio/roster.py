@@ -55,7 +55,7 @@ class Share(NamedTuple):
     """Without native kernels it is the fastest and comes first."""
 
     def is_far_too_small_for(self, blocks: int) -> bool:
-        """Would it decline so many blocks, after looking at them all?"""
+        """True if it would decline so many blocks, after looking at them all."""
         return self.largest is not None and blocks > FAR * self.largest
 
 
@@ -65,7 +65,7 @@ class Role(NamedTuple):
     separate: Share | None = None
     """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
     joint: bool = False
-    """Does it work on everything else: a choice of pools, or objectives that weigh more than peaks?"""
+    """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
     """It works before bounds are computed: it mostly proves the optimum sooner than they are found."""
     works_ahead: bool = False
@@ -86,14 +86,14 @@ class Role(NamedTuple):
     """With more blocks it declines, which need not be asked of another process."""
 
     def takes(self, places: int, blocks: int) -> bool:
-        """Is it of use for so many blocks, and so many pairs of a block and a pool?"""
+        """True if it is of use for so many blocks, and so many pairs of a block and a pool."""
         return (self.most_places is None or places <= self.most_places) and (
             self.most_blocks is None or blocks <= self.most_blocks
         )
 
     @property
     def needs_no_choice(self) -> bool:
-        """Can it prove something if every block has only one pool? Other bounders need several."""
+        """True if it can prove something where every block has only one pool. Other bounders need several."""
         return self.minds_moves or self.minds_reuse
 
 

@@ -34,11 +34,11 @@ class Job:
         self.work = self.left = work
         """What it was granted, and about what it has left of that."""
         self.leads = leads
-        """Is it the first of its component?"""
+        """True if it is the first of its component."""
         self.scales = scales
-        """Can it use several workers?"""
+        """True if it can use several workers."""
         self.rests = rests and not scales
-        """Can it be made to rest?"""
+        """True if it can be made to rest."""
         self.active_threads: Ints = np.zeros(1, dtype=np.int64)
         """One number: its workers, which changes while it works; none while it rests."""
         self.has_begun = self.has_finished = False
@@ -86,7 +86,7 @@ class Schedule:
 
     @property
     def is_over(self) -> bool:
-        """Has every part finished?"""
+        """True once every part has finished."""
         return not self._begun
 
     def give(self, now: float) -> list[Job]:

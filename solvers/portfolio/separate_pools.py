@@ -296,7 +296,7 @@ class _SeparatePools:
 
 
 def _is_better(outcome: Outcome, peak: int | None, bound: int) -> bool:
-    """Did an engine find or prove more than this?"""
+    """True if the engine found or proved more than this."""
     is_lower = outcome.value is not None and (peak is None or outcome.value[0] < peak)
     return is_lower or outcome.infeasible or bool(outcome.bound and outcome.bound[0] > bound)
 

@@ -1,4 +1,4 @@
-"""Choices of pools, with each of which every pool is packed by itself: the best placement's; or all, where they are few."""
+"""Packs every pool by itself for a choice of pools: the best placement's, or each in turn where there are few."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORK_OF_A_CHOICE = 100_000
 
 
 def is_settled_by_choice(instance: Instance) -> bool:
-    """Are there few enough choices of pools to try them all, and does the objective weigh nothing but how low each pool is packed?"""
+    """True if all choices of pools can be tried, and the objective weighs only the choice and how low each pool is packed."""
     if instance.blocks > MOST_BLOCKS:
         return False
     choices = math.prod(instance.allowed.sum(axis=1).tolist())
@@ -60,10 +60,10 @@ class SettledPools:
         self._packed: bytes | None = None
         """The choice of pools, and of pairs that share, that is proven to be packed as low as can be."""
         self.all_are_tried = False
-        """Was every choice of pools tried, and with it every tie?"""
+        """True once every choice of pools was tried, and with it every tie."""
 
     def can_lower(self) -> bool:
-        """Might the best placement's choice be packed lower?"""
+        """True if the best placement's choice is not yet proven to be packed as low as can be."""
         return self._known.placement is not None and self._settled() != self._packed
 
     def lower(self, number: int, work: int) -> None:

@@ -91,7 +91,7 @@ class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
     def __init__(self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False) -> None:
-        """`is_quick`: a bound that takes little will do, until `measure` is called."""
+        """With `is_quick` the bound is a cheap one, until `measure` is called."""
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
@@ -111,7 +111,7 @@ class SinglePool:
         self._hopeless = self._has_first = False
 
     def address(self, units: Numbers) -> Numbers:
-        """In the pool's own numbers what is so many units above the floor."""
+        """The address that is so many units above the floor."""
         return units * self.unit + self.floor
 
     def in_units(self, address: Numbers) -> Numbers:
@@ -138,7 +138,7 @@ class SinglePool:
 
     @property
     def impossible(self) -> bool:
-        """Is it proven that the blocks do not fit?"""
+        """True if it is proven that the blocks do not fit."""
         return self._hopeless or (self.capacity is not None and self.bound > self.capacity)
 
     def give_up(self, solver: str) -> None:
@@ -164,7 +164,7 @@ class SinglePool:
         return without_capacity(self.instance)
 
     def fits(self, offset: Ints) -> bool:
-        """Does this placement keep to the capacity?"""
+        """True if this placement keeps to the capacity."""
         return self.capacity is None or self.instance.end_of(offset) <= self.capacity
 
     def accept(self, offset: Ints, stopped: Callable[[], object] = never, *, is_last: bool = False) -> None:

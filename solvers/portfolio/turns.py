@@ -83,7 +83,7 @@ class Turn:
         self.put = put
         """Keeps a placement of the component whatever happens next."""
         self.settled = False
-        """Has an engine finished the component?"""
+        """True once an engine has finished the component."""
         self._said: dict[int, Answer] = {}
         self._last = len(team) - 1
         self._least = component.peak
@@ -95,7 +95,7 @@ class Turn:
         return sum(weight for _, weight in self.team)
 
     def needs(self, number: int) -> bool:
-        """Is this member's answer still needed? Not once a member before it has finished the component."""
+        """True until a member before it has finished the component."""
         return number <= self._last
 
     def hear(self, number: int, answer: Answer) -> None:
@@ -127,7 +127,7 @@ class Turn:
                 self.put(placement)
 
     def is_finished_by(self, answers: Iterable[Answer]) -> bool:
-        """Do these answers together finish the component?"""
+        """True if these answers together finish the component."""
         bound, peak = max(self.component.bound, self.pool.bound), self.component.peak
         for answer in answers:
             if not isinstance(answer, Outcome):
@@ -166,12 +166,12 @@ class Part(NamedTuple):
 
     @property
     def scales(self) -> bool:
-        """Can it use several workers?"""
+        """True if it can use several workers."""
         return share_of(self.name).scales
 
     @property
     def rests(self) -> bool:
-        """Can it be made to rest?"""
+        """True if it can be made to rest."""
         return share_of(self.name).rests
 
 

@@ -71,13 +71,13 @@ class Budget:
     relaxations: Relaxations | None = None
     """The level of linear relaxations; None: CP-SAT's default."""
     presolve: bool = True
-    """Is the model simplified, before and during the search?"""
+    """The model is simplified, before and during the search."""
     rounding_cuts: bool = True
-    """Are cuts made by rounding sums of rows? CP-SAT does not count that work."""
+    """Cuts are made by rounding sums of rows. CP-SAT does not count that work."""
     tableau_cuts: bool = True
-    """Are cuts made from rows of the simplex tableau?"""
+    """Cuts are made from rows of the simplex tableau."""
     is_soon_simplified: bool = False
-    """Is the model simplified once, and with little probing, instead of again and again?"""
+    """The model is simplified once, and with little probing, instead of again and again."""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
 
