@@ -53,6 +53,8 @@ class Share(NamedTuple):
     """It can be made to rest: it often asks whether to stop, and works in this process."""
     leads_in_python: bool = False
     """Without native kernels it is the fastest and comes first."""
+    is_quick: bool = False
+    """It often finishes a component with little work that others cannot finish: a short round comes first, and in the round after it this engine does."""
 
     def is_far_too_small_for(self, blocks: int) -> bool:
         """True if it would decline so many blocks, after looking at them all."""
@@ -114,7 +116,7 @@ ROSTER = {
     "search": Role(Share(parts=6, scales=True), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
-        Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True),
+        Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True, is_quick=True),
         packs_pools=True,
     ),
     "cpsat": Role(
@@ -125,7 +127,7 @@ ROSTER = {
     ),
     "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True, rests=False)),
 }
-"""In their order of use, after greedy."""
+"""In their order of use, after greedy; those that are quick come first in the first round."""
 
 NAMED = {"cbc": Share(at_once=True, rests=False), "highs": Share(at_once=True, rests=False)}
 """Shares of engines that take no part in `auto`, where it is not the usual one."""
@@ -192,7 +194,7 @@ class Extent(Protocol):
 
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
-    """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1).
+    """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
 
     An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
     """
@@ -203,7 +205,7 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
         if share.smallest <= extent.blocks
         and (share.largest is None or extent.blocks <= share.largest)
         and (share.most_pairs is None or extent.pairs <= share.most_pairs)
-        and number >= share.from_round
+        and max(number, 1) >= share.from_round
         and (share.least_fill == 0 or extent.fill >= share.least_fill)
         and (share.most_fill is None or extent.fill <= share.most_fill)
         and (share.least_core == 0 or extent.core >= share.least_core)
@@ -211,9 +213,8 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
         ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent.blocks)}
-    return tuple(
-        (name, part) for name, share in shares.items() if name in ready for part in _parts(share, extent.blocks)
-    )
+    in_order = sorted(shares, key=lambda name: number == 1 and not shares[name].is_quick)
+    return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
 
 
 def _parts(share: Share, blocks: int) -> tuple[int, ...]:
@@ -227,7 +228,7 @@ def _parts(share: Share, blocks: int) -> tuple[int, ...]:
 FIRST_ROUND_WORK = 100_000
 """Work of an engine with the usual parts on each open piece in the first round."""
 LEAST_WORK = 2_000
-"""With less work an engine gets nowhere."""
+"""With less work an engine gets nowhere. In a short round each part has so much."""
 SEED_STEP = 1_000_003
 """Every round has another seed: with the same one a search would get stuck in the same place."""
 

@@ -157,8 +157,9 @@ class _SeparatePools:
             for component in pool.open
             if not (self.task.goal is Goal.FIT and component.placement)
         ]
-        todo = self._affordable(every)
-        budget = self._budget(todo)
+        short = [turn for turn in every if self._begins_short(turn.component)]
+        todo = self._affordable(short or every)
+        budget = self._budget(todo, LEAST_WORK if short else FIRST_ROUND_WORK // USUAL_PARTS)
         is_last = budget == 0
         if is_last:
             todo, budget = self._last_resort(every)
@@ -167,7 +168,6 @@ class _SeparatePools:
         before, active, value = self.engines.work, list(self.engines.active), self.board.value
         play(todo, self.task.limits.workers, self.board, budget, partial(self._ask, budget))
         for turn in todo:
-            turn.component.turns += 1
             peak, bound, found = turn.component.best_peak, turn.component.bound, set[str]()
             for name, answer in turn.answers():
                 self.engines.heard(name, answer)
@@ -175,7 +175,11 @@ class _SeparatePools:
                     if _is_better(answer, peak, bound):
                         found.add(name)
                     self._take(turn.pool, turn.component, name, answer)
-            turn.component.earnings.end_round(dict.fromkeys(name for name, _ in turn.team), found)
+            if short:  # what is found with so little work says little of what more is worth
+                turn.component.had_short_turn = True
+            else:
+                turn.component.turns += 1
+                turn.component.earnings.end_round(dict.fromkeys(name for name, _ in turn.team), found)
             if (
                 turn.settled and turn.component.placement is not None
             ):  # an engine that was not needed may have put another
@@ -204,12 +208,20 @@ class _SeparatePools:
 
     def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
         """The engines that work on the component in this round, and the weight of each: less for those that found nothing while others did."""
-        members = team(self.engines.active, component, component.turns + 1)
+        number = 0 if self._begins_short(component) else component.turns + 1
+        members = team(self.engines.active, component, number)
         return tuple((name, parts * component.earnings.parts(name)) for name, parts in members)
 
-    def _budget(self, todo: list[Turn]) -> int:
-        """The work of each part in this round; 0 when nothing is left."""
-        first = max([FIRST_ROUND_WORK // USUAL_PARTS, *(_dive_work(turn.component) for turn in todo)])
+    def _begins_short(self, component: Component) -> bool:
+        """Is a short round the next? Where one of several engines is quick, that often finishes the component."""
+        if component.turns or component.had_short_turn:
+            return False
+        names = {name for name, _ in team(self.engines.active, component, 0)}
+        return len(names) > 1 and any(share_of(name).is_quick for name in names)
+
+    def _budget(self, todo: list[Turn], least: int) -> int:
+        """The work of each part in this round, which is to be at least so much and enough for a dive; 0 when nothing is left."""
+        first = max([least, *(_dive_work(turn.component) for turn in todo)])
         if self.task.limits.work is not None and all(share_of(name).at_once for name in self.engines.active):
             first = self.task.limits.work
         return round_work(self.task.limits.work, self.engines.work, self._parts(todo), first=first)

@@ -43,7 +43,8 @@ class Component:
     earnings: Earnings = field(default_factory=lambda: Earnings(MOST_DOUBLINGS))
     """What each engine has found here."""
     turns: int = 0
-    """In how many rounds engines worked on it."""
+    """In how many rounds engines worked on it, without the short one."""
+    had_short_turn: bool = False
 
     @property
     def blocks(self) -> int:

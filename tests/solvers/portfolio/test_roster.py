@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 
 from planner import Options, plan, verify
 from planner.generate import Request, generate
+from planner.planning.placing.lowering import lower
 from solvers.exact.milp.joint_bound import MOST_BLOCKS
 from solvers.kernels import Origin, active
-from solvers.model.instance import PoolSpec
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, PoolSpec
+from solvers.model.outcome import Outcome
 from solvers.model.registry import SOLVERS, SolverKind
-from solvers.model.solver import Silent, Task
-from solvers.portfolio import roster
+from solvers.model.solver import Control, Limits, Silent, Task
+from solvers.portfolio import roster, separate_pools
 from solvers.portfolio.joint import Joint
 from solvers.portfolio.roster import (
     FAR,
+    FIRST_ROUND_WORK,
+    LEAST_WORK,
     MOST_PARTS,
     NAMED,
     ROSTER,
@@ -26,6 +32,8 @@ from solvers.portfolio.roster import (
     share_of,
     team,
 )
+from solvers.portfolio.separate_pools import solve_separate_pools
+from solvers.portfolio.solve import solve
 from tests.small.instances import make_instance
 
 ALL = ("improve", "search", "cpsat")
@@ -83,6 +91,52 @@ def test_dense_instances_are_glued_and_larger_ones_more() -> None:
     assert names(("search", "gluing"), share.smallest, fill=share.least_fill - 1) == ["search"]
     teams = [team(("gluing",), Extent(blocks, fill=100), 1) for blocks in (500, 1_000, 1_500, 20_000)]
     assert [sum(parts for _, parts in each) for each in teams] == [4, 8, MOST_PARTS, MOST_PARTS]
+
+
+def test_a_quick_engine_comes_first_in_the_first_round() -> None:
+    quick = share_of("gluing")
+    assert quick.is_quick
+    for number, wanted in ((0, ["search", "gluing"]), (1, ["gluing", "search"]), (2, ["search", "gluing"])):
+        assert names(("search", "gluing"), quick.smallest, number, fill=quick.least_fill) == wanted
+
+
+def test_in_a_short_round_the_engines_of_the_first_take_part() -> None:
+    for blocks in (10, 300, 3_000):
+        assert sorted(team(ROSTER, Extent(blocks, fill=100), 0)) == sorted(team(ROSTER, Extent(blocks, fill=100), 1))
+
+
+@pytest.mark.parametrize(
+    ("engines", "wanted"),
+    [
+        (("search", "gluing"), [("search", 6 * LEAST_WORK), ("gluing", 2 * LEAST_WORK), ("gluing", FIRST_ROUND_WORK)]),
+        (("gluing",), [("gluing", FIRST_ROUND_WORK)]),
+        (("search", "beam"), [("search", 3 * FIRST_ROUND_WORK), ("beam", FIRST_ROUND_WORK // 2)]),
+    ],
+)
+def test_a_short_round_comes_first_where_one_of_several_engines_is_quick(
+    engines: tuple[str, ...], wanted: list[tuple[str, int]]
+) -> None:
+    """What gluing proves in the short round does not change the shares of the first."""
+    asked = list[tuple[str, int]]()
+
+    def ask(name: str, instance: Instance, task: Task, control: Control) -> Outcome:
+        asked.append((name, task.limits.work or 0))
+        bound = (task.bound[0] + 1,) if name == "gluing" else ()
+        return Outcome(StopReason.WORK_LIMIT, bound=bound, work=task.limits.work or 0)
+
+    instance = lower(generate("packing", Request(300, 1001))).instance
+    with patch.object(separate_pools, "ask", ask):
+        solve_separate_pools(instance, Task(limits=Limits(work=2_000_000)), Silent(), engines, by_name=False)
+    assert asked[: len(wanted)] == wanted
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_packings_that_are_glued_at_once_take_no_long_search(workers: int) -> None:
+    for seed in (1001, 1006):  # the search leaves these open after 300 000 units
+        instance = lower(generate("packing", Request(300, seed))).instance
+        outcome = solve(instance, Task(limits=Limits(work=1_000_000, workers=workers)), Silent())
+        assert outcome.is_optimal
+        assert outcome.work < 30_000
 
 
 def test_mosaics_are_put_together_where_hardly_any_room_is_left() -> None:
