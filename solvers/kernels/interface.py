@@ -75,6 +75,24 @@ class Units(NamedTuple):
     list_pools: Ints
 
 
+class Homes(NamedTuple):
+    """What holds of each block in each pool, block by block, and then of pools and blocks: contiguous flat int64 arrays."""
+
+    cost: Ints
+    """Not negative; all together are 2^52 at most."""
+    lowest: Ints
+    highest: Ints
+    """The least and the greatest base; a block may not be where the greatest is below the least."""
+    modulus: Ints
+    residue: Ints
+    endless: Ints
+    """(P) 1 where whoever comes finds room: addresses there are not looked at."""
+    taken: Ints
+    """Ranges where nobody comes: triples (pool, low, high)."""
+    stays: Ints
+    """(n) 1 for a block that is not moved."""
+
+
 class BadKernelInput(SolverError):
     """Arguments that break a kernel's contract: a fault of the calling code, not of the problem."""
 
@@ -149,6 +167,22 @@ class Kernels(Protocol):
         """Lowers the peak of a placement by ejecting and replacing blocks: (offsets that are no worse than the start, work).
 
         It ends at a peak of `enough`. Here and below, work is given in approximate microseconds of the native kernel.
+        """
+
+    def displace(
+        self,
+        sections: int,
+        columns: Columns,
+        homes: Homes,
+        pool: Ints,
+        offset: Ints,
+        seed: int,
+        work: int,
+        report: Report,
+    ) -> tuple[Ints, Ints, int]:
+        """Lowers what it costs to have blocks in their pools: (pools, offsets, work). The start is valid but for pools without an end.
+
+        Of the columns, those of one number for each block are not read: `homes` says that pool by pool. `report` gets no offsets.
         """
 
     def beam(

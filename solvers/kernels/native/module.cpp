@@ -41,6 +41,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The kernels in C++.";
     nb::register_exception_translator(translate);
     memplan::bind_births(m);
+    memplan::bind_displace(m);
     memplan::bind_greedy(m);
     memplan::bind_lowering(m);
     memplan::bind_search(m);

@@ -47,7 +47,7 @@ def improve(
 
 
 @dataclass(frozen=True, slots=True)
-class _Closed:
+class Closed:
     """Bases strictly between low and high are closed by this block. Without a price it cannot be thrown out."""
 
     low: int
@@ -57,7 +57,7 @@ class _Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Range:
+class Range:
     """The allowed bases of a block."""
 
     lowest: int
@@ -85,9 +85,9 @@ class _Ejection:
         self.count = instance.blocks
         self.high: list[int] = instance.block_high.tolist()
         columns = (instance.lowest, instance.highest, instance.modulus, instance.residue)
-        self.ranges = [_Range(*row) for row in zip(*(column[:, 0].tolist() for column in columns), strict=True)]
+        self.ranges = [Range(*row) for row in zip(*(column[:, 0].tolist() for column in columns), strict=True)]
         self.fixed = [r.lowest == r.highest for r in self.ranges]
-        self.near = _stretches(instance)
+        self.near = stretches(instance)
         self.price = _prices(instance)
         self.grudge = [1] * self.count
         self.random = SplitMix64(seed)
@@ -148,14 +148,14 @@ class _Ejection:
     def _put(self, block: int, height: int) -> bool:
         r = self.ranges[block]
         top = min(r.highest, height - self.high[block])
-        here = _Range(r.lowest, r.down(top) if top >= r.lowest else top, r.modulus, r.residue)
+        here = Range(r.lowest, r.down(top) if top >= r.lowest else top, r.modulus, r.residue)
         closed = [
             self._closed(other, below, above)
             for other, below, above in self.near[block]
             if other == WALL or self.placed[other]
         ]
         self.work += LOOKS_A_MOVE + len(closed)
-        found = _best_base(closed, here, self.random)
+        found = best_base(closed, here, self.random)
         if found is None:
             return False
         base, price = found
@@ -167,15 +167,15 @@ class _Ejection:
                     self._throw_out(other.block)
         return True
 
-    def _closed(self, other: int, below: int, above: int) -> _Closed:
+    def _closed(self, other: int, below: int, above: int) -> Closed:
         if other == WALL:
-            return _Closed(below, above, WALL, None)
+            return Closed(below, above, WALL, None)
         base = self.offset[other]
         price = None if self.fixed[other] else self.price[other] * self.grudge[other]
-        return _Closed(base + below, base + above, other, price)
+        return Closed(base + below, base + above, other, price)
 
 
-def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple[int, int] | None:
+def best_base(closed: list[Closed], here: Range, random: SplitMix64) -> tuple[int, int] | None:
     """The best base and the price of the blocks in its way; None if an immovable one is in the way everywhere."""
     resting = [here.lowest, *(here.up(end) for end in sorted(one.high for one in closed))]
     hanging = [*(here.down(begin) for begin in sorted(one.low for one in closed)), here.highest]
@@ -205,7 +205,7 @@ def _best_base(closed: list[_Closed], here: _Range, random: SplitMix64) -> tuple
     return best
 
 
-def _stretches(instance: Instance) -> list[list[Stretch]]:
+def stretches(instance: Instance) -> list[list[Stretch]]:
     """For each block, the stretches that may be in its way, each once."""
     near: list[set[Stretch]] = [set() for _ in range(instance.blocks)]
     pairs = part_pairs(instance)
@@ -216,7 +216,7 @@ def _stretches(instance: Instance) -> list[list[Stretch]]:
         for begin, end in instance.pools[0].reserved:
             if low[part] < high[part] and begin < end:
                 near[owner].add((WALL, begin - high[part], end - low[part]))
-    return [sorted(stretches) for stretches in near]
+    return [sorted(each) for each in near]
 
 
 def _prices(instance: Instance) -> list[int]:

@@ -28,21 +28,21 @@ def check_input(sections: int, columns: Columns) -> None:
         demand(len(group[0]) < MOST, "too many blocks, parts or rects")
     for pairs in (c.reserved, c.conflicts, c.exclusions):
         demand(len(pairs) % 2 == 0, "conflicts, exclusions and reserved ranges come in pairs")
-    demand(_are_within(c.part_block, 0, len(c.modulus) - 1), "a part is of a block that is not there")
+    demand(are_within(c.part_block, 0, len(c.modulus) - 1), "a part is of a block that is not there")
     for numbers in (c.rect_part, c.conflicts, c.exclusions):
-        demand(_are_within(numbers, 0, parts - 1), "a rect or pair is of a part that is not there")
-    demand(_are_within(c.modulus, 1, ADDRESS_LIMIT), "a modulus is positive")
+        demand(are_within(numbers, 0, parts - 1), "a rect or pair is of a part that is not there")
+    demand(are_within(c.modulus, 1, ADDRESS_LIMIT), "a modulus is positive")
     demand(((c.residue >= 0) & (c.residue < c.modulus)).all(), "a residue is below its modulus")
-    demand(_are_addresses(c.lowest) and _are_within(c.highest, -ADDRESS_LIMIT, ADDRESS_LIMIT), "bounds are addresses")
+    demand(are_addresses(c.lowest) and are_within(c.highest, -ADDRESS_LIMIT, ADDRESS_LIMIT), "bounds are addresses")
     aligned = c.lowest % c.modulus == c.residue
     demand((aligned | (c.lowest >= c.highest)).all(), "a lowest base is aligned")
-    demand(_are_addresses(c.part_low) and (c.part_low <= c.part_high).all(), "a part is a range of addresses")
+    demand(are_addresses(c.part_low) and (c.part_low <= c.part_high).all(), "a part is a range of addresses")
     demand(exact_sum(c.part_high) <= ADDRESS_LIMIT, "the sizes add up to less than 2^62")
     room = ADDRESS_LIMIT - np.maximum(c.highest[c.part_block], 0)
     demand((c.part_high <= room).all(), "all ends are addresses")
     live = (c.rect_start >= 0) & (c.rect_start < c.rect_end) & (c.rect_end <= sections)
     demand(sections >= 0 and live.all(), "a rect is live for some sections")
-    demand(_are_addresses(c.reserved), "a reserved range is of addresses")
+    demand(are_addresses(c.reserved), "a reserved range is of addresses")
 
 
 def check_start(columns: Columns, start: Ints, enough: int, work: int) -> None:
@@ -92,9 +92,11 @@ def exact_sum(numbers: Ints) -> int:
     return (int((numbers >> LOW_BITS).sum()) << LOW_BITS) + int((numbers & ((1 << LOW_BITS) - 1)).sum())
 
 
-def _are_addresses(numbers: Ints) -> bool:
-    return _are_within(numbers, 0, ADDRESS_LIMIT)
+def are_addresses(numbers: Ints) -> bool:
+    """Is each of them an address?"""
+    return are_within(numbers, 0, ADDRESS_LIMIT)
 
 
-def _are_within(numbers: Ints, least: int, most: int) -> bool:
+def are_within(numbers: Ints, least: int, most: int) -> bool:
+    """Is none of them less or more than that?"""
     return not len(numbers) or bool(least <= numbers.min() and numbers.max() <= most)

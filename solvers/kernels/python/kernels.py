@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beam import beam
     from .births import by_birth
+    from .displace import displace
     from .gluing.gluing import glued_pieces, gluing
     from .greedy import greedy, greedy_fill, greedy_order, greedy_orders, greedy_place
     from .improve import improve
@@ -18,6 +19,7 @@ __all__ = [
     "apart",
     "beam",
     "by_birth",
+    "displace",
     "glued_pieces",
     "gluing",
     "greedy",
@@ -39,6 +41,7 @@ MODULES = {
     "greedy_place": "greedy",
     "greedy_fill": "greedy",
     "improve": "improve",
+    "displace": "displace",
     "beam": "beam",
     "by_birth": "births",
     "gluing": "gluing.gluing",

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "shared/blocks.hpp"
-#include "improve/calendar.hpp"
-#include "improve/places.hpp"
+#include "shared/around.hpp"
+#include "shared/places.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {
@@ -52,10 +52,8 @@ std::vector<Coord> prices(const Blocks& blocks) {
 class Ejection {
 public:
     Ejection(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
-        : blocks_(input), calendar_(blocks_), options_(options), report_(report), random_(options.seed), price_(prices(blocks_)),
+        : blocks_(input), around_(blocks_), options_(options), report_(report), random_(options.seed), price_(prices(blocks_)),
           known_(blocks_.count) {
-        repeats_ = !blocks_.foes.empty();
-        for (Index block = 0; block < blocks_.count; ++block) repeats_ = repeats_ || blocks_.rects_of(block).size() > 1;
         result_.offsets.assign(options.start.begin(), options.start.end());
         for (Index block = 0; block < blocks_.count; ++block) known_[block] = {result_.offsets[block], price_[block], true, blocks_.is_fixed(block)};
         result_.peak = peak();
@@ -169,37 +167,20 @@ private:
     // Collects the intervals of bases that placed blocks close to this one.
     void collect(Index block) {
         closed_.clear();
-        for (const Rect& own : blocks_.rects_of(block)) {
-            const auto friends = blocks_.friends.of(own.part);
-            calendar_.near(own.start, own.end, [&](const Living& other) {
-                if (!known_[other.block].is_placed) return;
-                if (!friends.empty() && std::binary_search(friends.begin(), friends.end(), other.part)) return;
-                close(other.block, other.low, other.high, own.low, own.high);
-            });
-        }
-        for (const Index part : blocks_.solid_parts.of(block)) {
-            const SearchInput& input = blocks_.input;
-            const Coord low = input.part_low[part], high = input.part_high[part];
-            for (const Interval& wall : blocks_.walls) closed_.push_back({wall.low - high, wall.high - low, 0, kNone, true});
-            for (const Index foe : blocks_.foes.of(part)) {
-                const auto owner = static_cast<Index>(input.part_block[foe]);
-                if (known_[owner].is_placed) close(owner, input.part_low[foe], input.part_high[foe], low, high);
+        around_.each(block, [&](Index other, Coord low, Coord high) {
+            const Known& known = known_[other];
+            if (known.is_placed) closed_.push_back({known.base + low, known.base + high, known.price, other, known.stays});
+        });
+        for (const Interval& wall : blocks_.walls) {
+            for (const Index part : blocks_.solid_parts.of(block)) {
+                closed_.push_back({wall.low - blocks_.input.part_high[part], wall.high - blocks_.input.part_low[part], 0, kNone, true});
             }
         }
-        // Parts may meet several times but count once.
-        if (!repeats_) return;
-        const auto key = [](const Closed& closed) { return std::tuple(closed.block, closed.low, closed.high); };
-        std::sort(closed_.begin(), closed_.end(), [&](const Closed& a, const Closed& b) { return key(a) < key(b); });
-        closed_.erase(std::unique(closed_.begin(), closed_.end(), [&](const Closed& a, const Closed& b) { return key(a) == key(b); }), closed_.end());
-    }
-
-    void close(Index other, Coord low, Coord high, Coord own_low, Coord own_high) {
-        const Known& known = known_[other];
-        closed_.push_back({known.base + low - own_high, known.base + high - own_low, known.price, other, known.stays});
+        around_.without_repeats(closed_);
     }
 
     const Blocks blocks_;
-    const LifeCalendar calendar_;
+    const Around around_;
     const ImprovementOptions& options_;
     const ImprovementReport& report_;
     Random random_;
@@ -217,7 +198,6 @@ private:
     Places places_;
     Improvement result_;
     Coord floor_ = 0;
-    bool repeats_ = false;  // true if two parts may meet in more than one way
     bool stopped_ = false, news_ = false;
     std::int64_t ticked_ = 0;
     std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();

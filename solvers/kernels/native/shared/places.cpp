@@ -1,4 +1,4 @@
-#include "improve/places.hpp"
+#include "shared/places.hpp"
 
 #include <algorithm>
 
