@@ -171,11 +171,11 @@ PRICES = Share(1, 8)
 PIECES = Share(2, 3)
 """and for the bound that adds up piece by piece."""
 IN_TIME_PER_ENTRY = 12
-"""Where pools are crowded and there is so much for each number in the program, spans of time are bounded one after the other, and if need be chosen and packed:"""
-RELAXED_IN_TIME, CHOSEN_IN_TIME = Share(2, 5), Share(3, 5)
-"""for all their linear programs; and of what is left then, for all choices."""
-FAR_IN_TIME = 10
-"""Blocks that are farther from the bound where they are cheapest, by more than one part in so many, are chosen and packed anew."""
+"""Where pools are crowded and there is so much for each number in the program, spans of time are bounded one after the other."""
+DISPLACING, DISPLACING_ALONE = Share(1, 4), Share(9, 10)
+"""Before that, or with less work instead of it, blocks take the places of others;"""
+RELAXED_IN_TIME = Share(9, 10)
+"""and of what is left then, for the linear programs of all spans."""
 HIGHEST = Share(1, 8)
 """Where earlier terms hold the peaks, for how high each pool can be,"""
 HEIGHTS_PER_ENTRY = 16

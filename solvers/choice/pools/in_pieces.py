@@ -18,6 +18,7 @@ from .cutting import Floors, Pieces, prices_of_rows
 from .free_heights import CROWDED
 from .placed_choices import PlacedChoices
 from .placing.at_prices import settled_below
+from .placing.displacing import displaced
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.proving import certificate_of
@@ -66,31 +67,38 @@ class InPieces(PlacedChoices):
             for index in range(len(program.terms)):
                 self._settle_heights(index)
                 self._bound_below_heights(index)
-                if not self._is_settled(index):
+                if not self._is_settled(index) and self._can_begin_windows():
                     self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
                 self._learn_again(index)
         return self.outcome()
 
     def _is_crowded(self) -> bool:
-        """Are so many blocks live at a time in some pool that a choice must leave room for gaps, and is there work for it?"""
-        is_possible = not self.program.apart and not any(self.program.terms[0].of_peaks)
-        is_enough = self._some(budget.WHOLE) >= budget.IN_TIME_PER_ENTRY * self.program.entries
-        if self.best is None or not is_possible or not is_enough:
+        """Are so many blocks live at a time in some pool that a choice must leave room for gaps?"""
+        if self.best is None or self.program.apart or any(self.program.terms[0].of_peaks):
             return False
         return most_live(self.packing, self.program, self.number, pools_of_classes(self.number, self.best)) >= CROWDED
 
     def _in_time(self) -> None:
-        """Bound the first term span of time by span of time. If its prices lead to nothing near that, choose and pack all anew."""
-        search = InTime(self.instance, self.program, self.number, self.asking, self.packing, self.task, self.control)
-        relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
-        if relaxed is None:
+        """Let blocks take the places of others, and bound the first term span of time by span of time if there is work for that."""
+        is_enough = self._some(budget.WHOLE) >= budget.IN_TIME_PER_ENTRY * self.program.entries
+        self._displace(budget.DISPLACING if is_enough else budget.DISPLACING_ALONE)
+        if self._is_over() or not is_enough:
             return
-        self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
-        self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
-        self._take(self._settled_at(relaxed))
-        work = self._some(budget.CHOSEN_IN_TIME)
-        if not self._ends_within(budget.FAR_IN_TIME) and search.is_enough(work):
-            self._take(search.placement(relaxed, work))
+        search = InTime(self.program, self.number, self.asking, self.packing)
+        relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
+        if relaxed is not None:
+            self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
+            self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
+            self._take(self._settled_at(relaxed))
+
+    def _displace(self, share: Share) -> None:
+        """Lower the first term: blocks take the places of others in cheaper pools."""
+        if self.best is None or self._is_over() or self._is_settled(0):
+            return
+        work, seed = self._some(share), self.task.seed
+        self._take(
+            displaced(self.instance, self.program, self.number, self.packing, self.best, work, seed, self.control)
+        )
 
     def _pack_lower(self) -> None:
         """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""
@@ -238,6 +246,8 @@ class InPieces(PlacedChoices):
         """Lower a second term that counts peaks alone, where that costs nothing, and bound it pool by pool."""
         if self._is_over() or self._is_settled(1) or self.best is None or not self._has_limits(1):
             return
+        if self._some(budget.LOWERING_SECOND) < budget.WINDOW_PER_ENTRY * self.program.entries:
+            return
         windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
         windows.lower(1, lowest_tops(self.program), self._some(budget.LOWERING_SECOND))
         self._take(windows.placement)
@@ -248,6 +258,9 @@ class InPieces(PlacedChoices):
             floors = Floors(above_lowest(self.program), self.pieces, self.value[0], tops, self.asking)
             bound = floors.bound(self._some(budget.FLOORS_IN_PIECES))
             self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _can_begin_windows(self) -> bool:
+        return self._some(budget.WHOLE) >= budget.WINDOW_PER_ENTRY * self.program.entries
 
     def _has_limits(self, index: int) -> bool:
         return index < len(self.program.terms) and can_limit(self.program, index)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from ....model.instance import Ints
-from ..program.program import Costs, Program, settled_in
+from ..program.program import Costs, Program
 from .crowds import Crowd, Relaxed
 
 FINEST, MOST_FINE = 1 << 10, 1 << 42
@@ -53,18 +53,8 @@ class Spans:
         later = np.sort(self.starts[self.starts >= begin])
         return int(later[count]) if count < len(later) else None
 
-    def before(self, begin: int, count: int) -> int:
-        """Since when so many classes have begun until then."""
-        earlier = np.sort(self.starts[self.starts < begin])
-        return int(earlier[-count]) if count <= len(earlier) else 0
-
-    def cut(
-        self, begin: int, end: int | None, pool_of: Mapping[int, int], also: Iterable[int] = (), every: int = 1
-    ) -> Span:
-        """The span between these sections, with these classes besides its own, and those that are settled in the pools where they are.
-
-        It has every row, every second one of each pool, and so on.
-        """
+    def cut(self, begin: int, end: int | None, every: int = 1) -> Span:
+        """The span between these sections. It has every row, every second one of each pool, and so on."""
         program, first = self.program, bisect_left(self._sections, begin)
         last = len(self._sections) if end is None else bisect_left(self._sections, end)
         kept, members = list[int](), list[tuple[tuple[int, int], ...]]()
@@ -76,7 +66,7 @@ class Spans:
         for n in kept:
             each = program.rows[n].members
             members.append(each if n < last else tuple(one for one in each if end is None or self.starts[one[0]] < end))
-        classes = tuple(sorted({*also, *(group for each in members for group, _ in each)}))
+        classes = tuple(sorted({group for each in members for group, _ in each}))
         number_of = {group: number for number, group in enumerate(classes)}
         homes, term, charged = [program.homes[g] for g in classes], program.terms[0], self._charged(kept)
         costs = (
@@ -96,8 +86,7 @@ class Spans:
             terms=(Costs(tuple(costs), (0,) * len(program.rooms)),),
             apart=(),
         )
-        settled = {number: pool_of[group] for group, number in number_of.items() if group in pool_of}
-        return Span(settled_in(part, settled) if settled else part, classes, tuple(kept))
+        return Span(part, classes, tuple(kept))
 
     def learn(self, span: Span, relaxed: Relaxed, until: int | None) -> None:
         """Keep the solution of the span's linear program up to this section."""
@@ -133,31 +122,6 @@ class Spans:
             work=work,
             spreads=(0.0,) * len(program.rooms),
             shares=tuple(known or tuple(one) for known, one in zip(self.shares, alone, strict=True)),
-        )
-
-    def relaxed_in(self, span: Span, relaxed: Relaxed) -> Relaxed:
-        """What that says of a span."""
-        number_of = {group: number for number, group in enumerate(span.classes)}
-        row_of = {row: number for number, row in enumerate(span.rows)}
-        crowds = []
-        for crowd, price in relaxed.of_crowds:
-            votes = zip(crowd.classes, crowd.votes, strict=True) if crowd.row in row_of else ()
-            each = [(number_of[g], v) for g, v in votes if g in number_of]
-            each = [(g, v) for g, v in each if len(span.program.homes[g]) > 1]
-            if each:
-                crowds.append((Crowd(row_of[crowd.row], *zip(*each, strict=True)), price * self._scale))
-        return Relaxed(
-            peaks=relaxed.peaks,
-            of_rows=tuple((row_of[n], price * self._scale) for n, price in relaxed.of_rows if n in row_of),
-            of_crowds=tuple(crowds),
-            of_held=(),
-            gain=0.0,
-            work=0,
-            spreads=relaxed.spreads,
-            shares=tuple(
-                relaxed.shares[g] if len(homes) == len(self.program.homes[g]) else (1.0,)
-                for g, homes in zip(span.classes, span.program.homes, strict=True)
-            ),
         )
 
     def _charged(self, rows: Iterable[int]) -> dict[tuple[int, int], int]:

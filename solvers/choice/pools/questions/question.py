@@ -35,8 +35,6 @@ class Question:
     """Only choices up to this value are of use."""
     stretch: tuple[int, ...] = ()
     """For each pool, by how many thousandths its rows are stretched."""
-    is_beside: bool = False
-    """What rows always count is packed already, and is not stretched."""
     tops: tuple[int | None, ...] = ()
     """For each pool, its greatest allowed peak."""
     are_peaks: bool = False
@@ -54,8 +52,7 @@ class Question:
     def most_in(self, row: Row, room: int) -> int:
         """How much the row may count where there is so much room."""
         full = THOUSAND + (self.stretch[row.pool] if self.stretch else 0)
-        stays = min(row.always, room) if self.is_beside else 0
-        return stays + (room - stays) * THOUSAND // full
+        return room * THOUSAND // full
 
     def weighs_peaks(self, program: Program) -> bool:
         """True if the peaks are not given, and some term up to this one counts them."""

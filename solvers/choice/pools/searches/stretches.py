@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,19 +26,10 @@ LESS = 3
 """By how many a stretch is divided that was enough."""
 
 
-class Effort(NamedTuple):
-    """How a search goes on."""
-
-    first: int
-    more: float
-    """The first stretch, and by how much it grows where it was too little."""
-    part: int
-    """A choice may take such a part of the work."""
-    packing: int
-    """The work of packing a pool."""
-
-
-OF_ALL = Effort(40, 3 / 2, 5, budget.PACKING_CROWDED)
+FIRST, MORE = 40, 3 / 2
+"""The first stretch, and by how much it grows where it was too little."""
+PART_OF_CHOICE = 5
+"""A choice may take such a part of the work."""
 
 
 def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[int]) -> float:
@@ -53,9 +43,9 @@ def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[
     return most
 
 
-def first_stretch(program: Program, first: int = OF_ALL.first) -> tuple[int, ...]:
+def first_stretch(program: Program) -> tuple[int, ...]:
     """The first stretch of each pool that ends; none of the others."""
-    return tuple(0 if room.capacity is None else first for room in program.rooms)
+    return tuple(0 if room.capacity is None else FIRST for room in program.rooms)
 
 
 class StretchSearch:
@@ -68,15 +58,13 @@ class StretchSearch:
         program: Program,
         number: Ints,
         question: Question,
-        effort: Effort = OF_ALL,
     ) -> None:
         self._core, self._packing, self._number = core, packing, number
         self._low: list[int | None] = [None] * len(program.rooms)
         """A stretch with which each pool could not be packed, if there is one,"""
         self._high: list[int | None] = [0 if room.capacity is None else None for room in program.rooms]
         """and the least with which all could: nothing where the pool has no end."""
-        self._effort = effort
-        self._question = replace(question, stretch=first_stretch(program, effort.first))
+        self._question = replace(question, stretch=first_stretch(program))
         self.pools: Pools | None = None
         """The last choice that could not be packed."""
 
@@ -85,7 +73,7 @@ class StretchSearch:
         end = self._work + work
         best: tuple[int, Pools, Question, Placement] | None = None
         while self._work < end and any(map(self._is_open, range(len(self._high)))):
-            pools, begun = begun or self._choice(min(work // self._effort.part, end - self._work)), None
+            pools, begun = begun or self._choice(min(work // PART_OF_CHOICE, end - self._work)), None
             if pools is None and self._lessen():
                 continue
             if pools is None:
@@ -121,7 +109,7 @@ class StretchSearch:
     def _packed(self, pools: Pools) -> tuple[Placement | None, list[int]]:
         """The placement of this choice; and the pools that could not be packed."""
         pool_of = np.array(pools, dtype=np.int64)[self._number]
-        return self._packing.pack(pool_of, frozenset(), self._effort.packing)
+        return self._packing.pack(pool_of, frozenset(), budget.PACKING_CROWDED)
 
     def _lessen(self) -> bool:
         """Stretch all by less, as long as nothing could be chosen at all; false if that is not so, or there is no less."""
@@ -147,7 +135,7 @@ class StretchSearch:
         """A greater one until one was found that is enough; then a smaller one, or one between those that are and are not."""
         low, high = self._low[pool], self._high[pool]
         if high is None:
-            return int(stretch * self._effort.more)
+            return int(stretch * MORE)
         if not self._is_open(pool):
             return high
         return high // LESS if low is None else (low + high) // 2

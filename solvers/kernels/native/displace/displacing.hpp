@@ -11,7 +11,7 @@
 
 namespace memplan {
 
-inline constexpr std::int64_t kDisplacingLooksPerMicrosecond = 12;
+inline constexpr std::int64_t kDisplacingLooksPerMicrosecond = 24;
 
 // What holds of each block in each pool, block by block, and then of each pool or block.
 struct Homes {

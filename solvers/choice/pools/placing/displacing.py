@@ -1,0 +1,81 @@
+"""Lowers what a placement costs in the first term: blocks take the places of others in cheaper pools (the kernel `displace`), and who goes where is packed again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....kernels import active_for
+from ....kernels.columns import columns
+from ....kernels.interface import Homes
+from ....kernels.selection import Origin
+from ....model.instance import Instance, Ints, Placement
+from ....model.solver import Control
+from .. import budget
+from ..program.program import Program
+from .packing import Packing
+
+MOST_COST_BITS = 52
+"""What the kernel adds up has no more."""
+
+
+def displaced(
+    instance: Instance,
+    program: Program,
+    number: Ints,
+    packing: Packing,
+    start: Placement,
+    work: int,
+    seed: int,
+    control: Control,
+) -> Placement | None:
+    """A placement that costs less; None if there is none, or it could not be packed. `number` is the class of each block.
+
+    Without native kernels hardly anything is found in time: then there is none.
+    """
+    selection = active_for(instance)
+    if selection.origin is not Origin.NATIVE or work <= 0:
+        return None
+    flat = columns(instance)._replace(
+        **dict.fromkeys(("modulus", "lowest", "highest"), np.ones(instance.blocks, dtype=np.int64)),
+        residue=np.zeros(instance.blocks, dtype=np.int64),
+        reserved=np.zeros(0, dtype=np.int64),
+    )
+    pool, offset, spent = selection.kernels.displace(
+        instance.sections,
+        flat,
+        _homes(instance, program, number),
+        np.ascontiguousarray(start.pool, dtype=np.int64),
+        np.ascontiguousarray(start.offset, dtype=np.int64),
+        seed,
+        work,
+        lambda _: control.stopped() is not None,
+    )
+    packing.work += spent
+    if (pool == start.pool).all():
+        return None
+    for end in (p for p, room in enumerate(program.rooms) if room.capacity is not None):
+        here = np.flatnonzero(pool == end)
+        packing.know(end, here, offset[here])
+    found, _ = packing.pack(pool, frozenset(), budget.PACKING_CROWDED)
+    return found
+
+
+def _homes(instance: Instance, program: Program, number: Ints) -> Homes:
+    """What holds of each block in each pool. Blocks that share a pool with others stay where they are."""
+    is_alone = np.bincount(number)[number] == 1
+    term = program.terms[0].of_homes
+    shift = max(sum(map(sum, term)).bit_length() - MOST_COST_BITS, 0)
+    cost = np.zeros((len(program.homes), len(program.rooms)), dtype=np.int64)
+    for group, (homes, costs) in enumerate(zip(program.homes, term, strict=True)):
+        cost[group, list(homes)] = [each >> shift for each in costs]
+    taken = [(pool, *ends) for pool, room in enumerate(instance.pools) for ends in room.reserved]
+    return Homes(
+        cost=np.where(is_alone[:, None], cost[number], 0).reshape(-1),
+        lowest=instance.lowest.reshape(-1),
+        highest=np.where(instance.allowed, instance.highest, -1).reshape(-1),
+        modulus=instance.modulus.reshape(-1),
+        residue=instance.residue.reshape(-1),
+        endless=np.array([room.capacity is None for room in program.rooms], dtype=np.int64),
+        taken=np.array(taken, dtype=np.int64).reshape(-1),
+        stays=(~is_alone).astype(np.int64),
+    )

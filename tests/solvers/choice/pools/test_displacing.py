@@ -1,0 +1,59 @@
+"""Blocks take the places of others: those that share a pool with another stay, and what goes where there is no end is packed again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.choice.pools.placing.displacing import displaced
+from solvers.choice.pools.placing.packing import Packing
+from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.geometry.rules import violation
+from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.objective import evaluate
+from solvers.model.solver import Limits, Silent, Task
+from tests.small.instances import make_instance, plain
+from tests.solvers.kernels.kernel_sets import use_reference, where_native_run
+
+WORK = 1_000
+
+
+def instance_of(classes: list[int]) -> Instance:
+    """Three blocks, live together, of which two have room in the first pool; each costs more in the second, which has no end."""
+    costs = ((0, 5), (0, 9), (0, 7))
+    blocks = [plain(0, 2, 4, access=cost, pool_class=group) for cost, group in zip(costs, classes, strict=True)]
+    return make_instance(blocks, pools=[PoolSpec(8), PoolSpec(None)], terms=(Term.ACCESS_COST,))
+
+
+def found(instance: Instance, pools: list[int], offsets: list[int]) -> Placement | None:
+    task, program = Task(Limits(work=WORK)), program_of(instance)
+    start = Placement(np.array(pools), np.array(offsets))
+    packing = Packing(instance, task, Silent())
+    return displaced(instance, program, class_numbers(instance), packing, start, WORK, 0, Silent())
+
+
+@where_native_run("without them nothing is looked for")
+def test_the_dearest_take_the_places_of_others() -> None:
+    instance = instance_of([0, 1, 2])
+    placement = found(instance, [0, 1, 1], [2, 0, 4])
+    assert placement is not None
+    assert violation(instance, placement) is None
+    assert placement.pool.tolist() == [1, 0, 0]
+    assert evaluate(instance, placement) == (5,)
+
+
+@where_native_run("without them nothing is looked for")
+def test_blocks_that_share_a_pool_stay() -> None:
+    placement = found(instance_of([0, 1, 1]), [1, 1, 1], [0, 4, 8])
+    assert placement is not None
+    assert placement.pool.tolist() == [0, 1, 1]
+
+
+@where_native_run("without them nothing is looked for")
+def test_where_nothing_is_gained_there_is_no_placement() -> None:
+    assert found(instance_of([0, 1, 2]), [1, 0, 0], [0, 0, 4]) is None
+
+
+def test_without_native_kernels_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_reference(monkeypatch)
+    assert found(instance_of([0, 1, 2]), [1, 1, 1], [0, 4, 8]) is None
