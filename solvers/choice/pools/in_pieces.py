@@ -14,7 +14,7 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
-from .cutting import Floors, Pieces, prices_of_rows
+from .cutting import Pieces, prices_of_rows
 from .free_heights import CROWDED
 from .placed_choices import PlacedChoices
 from .placing.at_prices import settled_below
@@ -27,6 +27,7 @@ from .program.program import Program, settled_in
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
+from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
 from .searches.in_time import InTime
 from .searches.limits import can_limit

@@ -12,7 +12,7 @@ from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Task
 from . import budget
-from .cutting import Floors, Pieces
+from .cutting import Pieces
 from .free_heights import FAR_TOO_CROWDED, FreeHeights
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
@@ -23,6 +23,7 @@ from .questions.question import Answer, Question
 from .searches.below_heights import HeightSearch
 from .searches.core import homes_of
 from .searches.floors import FloorSearch
+from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
 from .searches.limits import LimitSearch, can_limit
 from .searches.peaks import Choice, PeakSearch, is_held_by_peaks

@@ -12,11 +12,12 @@ from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from solvers.choice.pools import budget, cutting
-from solvers.choice.pools.cutting import Floors, Pieces
+from solvers.choice.pools.cutting import Pieces
 from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.questions.asking import Asking, Next
 from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.searches.floors_of_pieces import Floors
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent
