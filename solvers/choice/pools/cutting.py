@@ -2,22 +2,21 @@
 
 Rows are cut in time into pieces. A class with rows in several pieces is chosen in each of them, and what it costs is divided among them. So no
 choice costs less than the best choices of all pieces together. This holds for any division. Prices of rows and crowds tell a good one: then the pieces
-prove at least what the prices do. Where pieces choose differently, what the class costs there is moved from the one to the other, and they choose again.
+prove at least what the prices do. Where pieces choose differently, what the class costs there is moved from the one to the other, and they choose again;
+where nothing is gained by that any more, the two become one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from operator import add, sub
 
-import numpy as np
-
-from ...bounds.room_prices import Floats
-from ...model.instance import Ints
 from . import budget
+from .mixture import Known, Mixture
 from .prices.crowds import Crowd
-from .program.program import Costs, Pools, Program, settled_in
+from .program.program import Pools, Program, part_of, settled_in
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 
@@ -33,8 +32,10 @@ HALVES = 2
 """A piece whose best choice is not known is cut in two, and each of these again."""
 UNEVEN = 4
 """Other pieces may cost so many times more below a lower top than those that are known."""
-SHORTER_MOVE = 0.7
-"""Where moving costs gains nothing, so much less is moved from then on."""
+SHORTER_MOVE = 0.6
+"""Costs move so far that pieces might prove all that is missing; where that gains nothing, from then on only such a part of it, and more again where it does."""
+NEXT_TO_NOTHING = 0.1
+"""Where moving may gain no more than that part of what is missing, two pieces become one."""
 
 
 class Pieces:
@@ -67,8 +68,15 @@ class Pieces:
         """For each piece: what its classes cost there, its program with these costs, and their least sum."""
         self._known = dict[int, Answer]()
         """What was answered of each piece."""
-        self._below = dict[tuple[int, int], dict[int, int]]()
-        """By piece and pool: what the piece costs at least, by the pool's top."""
+        self._choices = dict[int, list[Pools]]()
+        """All choices of each piece that were found with its classes as they are."""
+        self._is_fine = size is not None
+        self._most = 2 * (size or PIECE)
+        """Classes in pieces that are joined, at most."""
+        self._below = dict[tuple[int, int], dict[int, Answer]]()
+        """By piece and pool: what was answered of the piece with the pool no higher than a top, by that top."""
+        self._tops = tuple[int | None, ...]()
+        """How high pools may be, where that is given."""
         large = [0]
         while large:
             n = large.pop()
@@ -116,6 +124,7 @@ class Pieces:
             self._due[n][group], self._due[other][group] = part, list(map(sub, left, part))
         self._rows[n] = before
         self._rows.append(after)
+        self._choices.pop(n, None)
         chosen = self._chosen(n) if n in self._known else {}
         self._members[n] = sorted(self._due[n])
         self._members.append(sorted(self._due[other]))
@@ -168,22 +177,90 @@ class Pieces:
         return self._least_cost
 
     def improve(self, most: int, work: int) -> int:
-        """The bound after moving costs between pieces that choose differently, towards `most`, what some choice costs, as long as that can be answered."""
-        end, share = self._asking.work + work, 1.0
-        best = self._total(), list(self._due), dict(self._known)
-        while self._least_cost < most:
-            moved = self._move(self._scale * most - self._total(), share)
-            needed = sum(self._known[n].work for n in moved)
-            if not moved or self._asking.is_over(end - needed):
+        """The bound after moving costs between pieces that choose differently, towards `most`, what some choice costs; where that proves no more, after joining pieces."""
+        end, part = self._asking.work + work, 1.0
+        while self._least_cost < most and all(map(self._choices.get, range(self.count))):
+            missing = self._scale * most - self._total()
+            mixture = self._mixture()
+            can_rise = mixture.aim(part * missing)
+            if not can_rise and mixture.most > NEXT_TO_NOTHING * missing:  # so far, but not as far
+                part = mixture.most / missing / 2
+                can_rise = mixture.aim(part * missing)
+            self._asking.work += budget.MIXED * mixture.sweeps
+            moves = mixture.moves(self._program.homes) if can_rise else {}
+            needed = sum(self._known[n].work for n in moves)
+            if self._asking.is_over(end - needed):
                 break
-            self._choose_all(moved, end)
-            if self._total() > best[0]:
-                best = self._total(), list(self._due), dict(self._known)
+            if not moves:
+                if not self._join_two(mixture, end):
+                    break
+                part = 1.0
+            elif self._gain_by(moves, end):
+                part = min(part / SHORTER_MOVE, 1.0)
             else:
-                share *= SHORTER_MOVE
-        _, self._due, self._known = best
+                part *= SHORTER_MOVE
         self._below.clear()
         return self._least_cost
+
+    def _mixture(self) -> Mixture:
+        """All known choices of all pieces, at what their classes cost now."""
+        shared = {group: pieces for group, pieces in self._pieces_of.items() if len(pieces) > 1}
+        known, homes = list[Known](), self._program.homes
+        for n, choices in sorted(self._choices.items()):
+            due, proven = self._due[n], self._write(n)[1] + (self._known[n].bound or 0)
+            for pools in choices:
+                chosen = dict(zip(self._members[n], pools, strict=True))
+                cost = sum(due[group][homes[group].index(pool)] for group, pool in chosen.items())
+                of_shared = {group: pool for group, pool in chosen.items() if group in shared}
+                known.append(Known(n, of_shared, max(cost - proven, 0)))
+        return Mixture(known, shared, self._units)
+
+    def _gain_by(self, moves: Mapping[int, Mapping[int, Sequence[int]]], end: int) -> bool:
+        """Move costs and choose again; if that proves no more, all is as it was."""
+        before, due, known = self._total(), list(self._due), dict(self._known)
+        for n, rises in moves.items():
+            moved = {group: list(map(add, self._due[n][group], each)) for group, each in rises.items()}
+            self._due[n] = self._due[n] | moved
+            self._known[n] = self._known[n]._replace(bound=None)
+        self._choose_all(sorted(moves), end)
+        if self._total() > before:
+            return True
+        self._due, self._known = due, known
+        return False
+
+    def _join_two(self, mixture: Mixture, end: int) -> bool:
+        """Join the two pieces that choose most differently, and choose there again; false if there are none."""
+        members = self._members
+        two = mixture.most_divided(lambda n, m: len({*members[n], *members[m]}) <= self._most)
+        if two is None:
+            return False
+        n, other = two
+        bound = sum(self._write(each)[1] + (self._known[each].bound or 0) for each in two)
+        chosen = self._chosen(other) | self._chosen(n)
+        self._rows[n] = sorted(self._rows[n] + self._rows[other])
+        there = self._due[other]
+        both = {group: list(map(add, here, there[group])) for group, here in self._due[n].items() if group in there}
+        self._due[n] = there | self._due[n] | both
+        members[n] = sorted(self._due[n])
+        work = sum(self._known[each].work for each in two)
+        self._choices[n] = []
+        self._known[n] = Answer(
+            tuple(chosen[group] for group in members[n]), None, bound - self._write(n)[1], None, work
+        )
+        self._remove(other, n)
+        return self._choose(n, max(end - self._asking.work, 0))
+
+    def _remove(self, n: int, heir: int) -> None:
+        """Remove a piece; the last one takes its number, and its classes live in the heir, too."""
+        last = self.count - 1
+        number = {n: heir, last: n} if last != n else {n: heir}
+        self._rows[n], self._due[n], self._members[n] = self._rows[-1], self._due[-1], self._members[-1]
+        del self._rows[-1], self._due[-1], self._members[-1]
+        self._known[n], self._choices[n] = self._known[last], self._choices[last]
+        del self._known[last], self._choices[last]
+        self._pieces_of = {
+            group: sorted({number.get(each, each) for each in pieces}) for group, pieces in self._pieces_of.items()
+        }
 
     def choice(self, work: int) -> Pools | None:
         """A choice for all: as pieces choose alike; who is live beside others that they choose differently is chosen again."""
@@ -210,37 +287,15 @@ class Pieces:
     def _choose(self, n: int, work: int) -> bool:
         """Choose anew in a piece; false if there is no choice."""
         known = self._known.get(n) or Answer(None, None, None, None)
-        question = Question(0, near=known.pools, crowds=tuple(self._crowds(n)))
+        question = Question(0, tops=self._tops, near=known.pools, crowds=tuple(self._crowds(n)))
         answer = self._asking.ask(self._write(n)[0], question, work)
         bound = max(answer.bound or 0, known.bound or 0)
-        self._known[n] = answer._replace(bound=bound, pools=answer.pools or known.pools)
+        pools = answer.pools or known.pools
+        self._known[n] = answer._replace(bound=bound, pools=pools)
+        choices = self._choices.setdefault(n, [])
+        if pools is not None and pools not in choices:
+            choices.append(pools)
         return not answer.is_impossible
-
-    def _move(self, missing: int, share: float) -> list[int]:
-        """Move costs between pieces that choose differently, so much that no more than this share of what is missing is gained; these pieces."""
-        chosen = [self._chosen(n) for n in range(len(self._members))]
-        apart, total = list[tuple[int, int, list[float]]](), 0.0
-        for group, pieces in self._pieces_of.items():
-            at = [chosen[n][group] for n in pieces if group in chosen[n]]
-            if len(at) == len(pieces) and len(set(at)) > 1:
-                homes, units = self._program.homes[group], self._units[group]
-                for n, here in zip(pieces, at, strict=True):
-                    excess = [(here == p) - at.count(p) / len(at) for p in homes]
-                    apart.append((n, group, excess))
-                    total += units * sum(each * each for each in excess)
-        moved = dict[int, dict[int, list[int]]]()
-        rest = dict[int, list[int]]()
-        for n, group, excess in apart:
-            step = share * missing / total * self._units[group]
-            rises = [round(step * each) for each in excess]
-            if n == self._pieces_of[group][-1]:
-                rises = [-each for each in rest[group]]
-            rest[group] = list(map(add, rest.get(group, [0] * len(rises)), rises))
-            due = moved.setdefault(n, dict(self._due[n]))
-            due[group] = list(map(add, due[group], rises))
-        for n, due_there in moved.items():
-            self._due[n], self._known[n] = due_there, self._known[n]._replace(bound=None)
-        return sorted(moved)
 
     def _chosen(self, n: int) -> dict[int, int]:
         """The pool of each class in the best known choice of a piece."""
@@ -264,21 +319,46 @@ class Pieces:
             if end - self._asking.work < budget.LEAST_PER_ENTRY * piece.entries:
                 return None
             n = order.pop(0)
-            tops = tuple(top if each == pool else None for each in range(len(self._program.rooms)))
             near, enough, crowds = self._known[n].pools, least[n] + missing - raised, tuple(self._crowds(n))
-            question = Question(0, tops=tops, near=near, enough=enough, crowds=crowds)
+            question = Question(0, tops=self._tops_of(pool, top), near=near, enough=enough, crowds=crowds)
             answer = self._asking.ask(piece, question, (end - self._asking.work) // (2 if order else 1))
             if answer.is_impossible:
                 return True
             found = max(answer.bound or 0, least[n])
-            self._below.setdefault((n, pool), {})[top] = found
+            self._below.setdefault((n, pool), {})[top] = answer._replace(bound=found)
             asked, raised = asked + 1, raised + found - least[n]
-        return raised >= missing
+        if raised >= missing or not self._is_fine:
+            return raised >= missing
+        if self._asking.is_over(end):
+            return None
+        below, unknown = self._lowered(pool, top)
+        return not below._choose_all(unknown, end) or below.improve(most + 1, end - self._asking.work) > most
+
+    def _tops_of(self, pool: int, top: int) -> tuple[int | None, ...]:
+        return tuple(top if each == pool else None for each in range(len(self._program.rooms)))
+
+    def _lowered(self, pool: int, top: int) -> tuple[Pieces, list[int]]:
+        """The same pieces with the pool no higher than this, and those of which nothing is known there."""
+        below, unknown = copy(self), list[int]()
+        below._tops, below._below = self._tops_of(pool, top), {}
+        below._rows, below._members, below._due = list(self._rows), list(self._members), list(self._due)
+        below._written, below._choices, below._known = dict(self._written), {}, {}
+        for n, known in self._known.items():
+            asked = self._below.get((n, pool), {}).get(top)
+            answer = asked or known
+            some = self._choices.get(n, []) if answer.pools is None else [answer.pools, *self._choices.get(n, [])]
+            low = [pools for pools in dict.fromkeys(some) if not self._too_full(n, pools, pool, top)]
+            if asked is None and answer.pools not in low:
+                unknown.append(n)
+            below._choices[n] = low
+            below._known[n] = answer._replace(pools=low[0] if low else None, bound=self._least(n, pool, top))
+        return below, unknown
 
     def _least(self, n: int, pool: int, top: int) -> int:
         """What the piece is known to cost at least with the pool no higher than this top."""
         below = self._below.get((n, pool), {})
-        return max([self._known[n].bound or 0, *(bound for other, bound in below.items() if other >= top)])
+        known = (answer.bound or 0 for other, answer in below.items() if other >= top)
+        return max([self._known[n].bound or 0, *known])
 
     @property
     def _least_cost(self) -> int:
@@ -291,56 +371,26 @@ class Pieces:
 
     def _by_need(self, pool: int, top: int) -> list[int]:
         """The pieces in whose best choice the pool is higher than this top, the easiest first; and at last those of which none is known."""
-        room, need = self._program.rooms[pool], dict[int, int]()
+        need = dict[int, int]()
         for n, answer in self._known.items():
             if answer.stopped is not None or answer.pools is None:
                 need[n] = 0
                 continue
-            inside = {group for group, at in zip(self._members[n], answer.pools, strict=True) if at == pool}
-            here = (row for row in map(self._program.rows.__getitem__, self._rows[n]) if row.pool == pool)
-            loads = (row.always + sum(units for group, units in row.members if group in inside) for row in here)
-            if rows := sum(load > room.below(top) + room.spare for load in loads):
+            if rows := self._too_full(n, answer.pools, pool, top):
                 need[n] = rows
         return sorted(need, key=lambda n: (not need[n], self._known[n].work, -need[n], n))
+
+    def _too_full(self, n: int, pools: Pools, pool: int, top: int) -> int:
+        """In how many rows this choice of a piece does not end below the top."""
+        room = self._program.rooms[pool]
+        inside = {group for group, at in zip(self._members[n], pools, strict=True) if at == pool}
+        here = (row for row in map(self._program.rows.__getitem__, self._rows[n]) if row.pool == pool)
+        loads = (row.always + sum(units for group, units in row.members if group in inside) for row in here)
+        return sum(load > room.below(top) + room.spare for load in loads)
 
     def _write(self, n: int) -> tuple[Program, int]:
         """The program of one piece, in which each class costs so much more than in its cheapest home; and what these cost together."""
         due, known = self._due[n], self._written.get(n)
         if known is None or known[0] is not due:
-            known = self._written[n] = due, self._program_of(n), sum(map(min, due.values()))
+            known = self._written[n] = due, part_of(self._program, self._rows[n], due), sum(map(min, due.values()))
         return known[1:]
-
-    def _program_of(self, n: int) -> Program:
-        program, members = self._program, self._members[n]
-        number_of = {group: number for number, group in enumerate(members)}
-        due = (self._due[n][group] for group in members)
-        return Program(
-            homes=tuple(program.homes[group] for group in members),
-            rooms=program.rooms,
-            rows=tuple(
-                program.rows[row]._replace(
-                    members=tuple((number_of[g], units) for g, units in program.rows[row].members)
-                )
-                for row in self._rows[n]
-            ),
-            terms=(
-                Costs(tuple(tuple(cost - min(costs) for cost in costs) for costs in due), (0,) * len(program.rooms)),
-            ),
-            apart=tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of),
-        )
-
-
-def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
-    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
-    found = [0.0] * len(program.rows)
-    for pool, line in enumerate(prices):
-        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
-        if not numbers:
-            continue
-        at = np.array([program.rows[n].section for n in numbers])
-        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
-        before = np.maximum(after - 1, 0)
-        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
-        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
-            found[numbers[n]] += price
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple, TypeAlias
@@ -121,3 +122,17 @@ def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
         always = row.always + sum(units for group, units in row.members if pool_of.get(group) == row.pool)
         rows.append(row._replace(always=always, members=tuple(each for each in row.members if each[0] not in pool_of)))
     return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms))
+
+
+def part_of(program: Program, numbers: Sequence[int], due: Mapping[int, Sequence[int]]) -> Program:
+    """The program of these rows and classes, each of which costs so much more than in its cheapest home."""
+    number_of = {group: number for number, group in enumerate(sorted(due))}
+    costs = tuple(tuple(cost - min(due[group]) for cost in due[group]) for group in number_of)
+    rows = map(program.rows.__getitem__, numbers)
+    return Program(
+        homes=tuple(program.homes[group] for group in number_of),
+        rooms=program.rooms,
+        rows=tuple(row._replace(members=tuple((number_of[g], units) for g, units in row.members)) for row in rows),
+        terms=(Costs(costs, (0,) * len(program.rooms)),),
+        apart=tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of),
+    )

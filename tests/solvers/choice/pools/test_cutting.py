@@ -214,3 +214,24 @@ def test_a_second_term_is_bounded_pool_by_pool_where_programs_are_cut(monkeypatc
     assert second.bound is not None
     assert second.bound > max(others, default=0)
     assert verify(problem, made) == ()
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_pieces_that_never_choose_alike_become_one(kind: str, asking: Asking) -> None:
+    """Moving costs alone left some of the first term open, and with it most of what is proven of heights."""
+    for seed in range(10):
+        program = small(kind, seed)
+        everything = choices(program)
+        prices = random_prices(program, Random(seed))
+        size = (len(program.homes) + 1) // 2
+        pieces = Pieces(program, asking, prices.of_rows.items(), prices.of_crowds.items(), size=size)
+        pieces.bound(WORK)
+        least = min(first for first, _, _ in everything)
+        assert pieces.improve(least, WORK) == least
+        tops = [program.least_tops(pools) for first, _, pools in everything if first <= least]
+        for pool in range(len(program.rooms)):
+            lowest = min(top[pool] for top in tops)
+            settled = max((row.always for row in program.rows if row.pool == pool), default=0)
+            assert not pieces.exceeds(least, pool, lowest, WORK)
+            if lowest > max(program.rooms[pool].lowest, settled):
+                assert pieces.exceeds(least, pool, lowest - 1, WORK)
