@@ -329,9 +329,9 @@ class Pieces:
             asked, raised = asked + 1, raised + found - least[n]
         if raised >= missing or not self._is_fine:
             return raised >= missing
-        if self._asking.is_over(end):
-            return None
         below, unknown = self._lowered(pool, top)
+        if self._asking.is_over(end - sum(self._known[n].work for n in unknown)):
+            return None
         return not below._choose_all(unknown, end) or below.improve(most + 1, end - self._asking.work) > most
 
     def _tops_of(self, pool: int, top: int) -> tuple[int | None, ...]:

@@ -45,7 +45,7 @@ class Floors:
         """By pool: the next step, the longest that was not proven, and the shortest that was."""
         while steps and not self._asking.is_over(end):
             before = self._asking.work
-            pool = max(steps, key=lambda each: (steps[each][2], -each))
+            pool = max(steps, key=lambda each: (steps[each][2] - steps[each][0], -each))
             step, failed, proven = steps.pop(pool)
             floor = self._tops[pool] - step // self._prices[pool]
             is_raised = self._is_raised(pool, floor, (end - self._asking.work) // (len(steps) + 1))

@@ -167,6 +167,22 @@ def test_a_floor_that_is_not_answered_is_asked_for_lower(asking: Asking) -> None
     assert found * 4 > sum(map(mul, program.terms[1].of_peaks, tops))
 
 
+def test_the_floor_that_may_gain_most_is_asked_for_first(asking: Asking) -> None:
+    """The pool whose floor was known least was asked about again and again, in ever smaller steps."""
+
+    class Half(Open):
+        """The first pool is half as high as the others."""
+
+        def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
+            asking.work += 100
+            return top < (100_000 if pool else 50_000)
+
+    program = small("pools", 0)
+    prices = program.terms[1].of_peaks
+    found = Floors(program, Half(), 0, [100_000] * len(prices), asking).bound(2_000)
+    assert found * 100 > 98 * (sum(prices) * 100_000 - prices[0] * 50_000)
+
+
 @pytest.mark.parametrize("top", [1, 2, 5, 63, 400, 100_000])
 def test_floors_come_to_an_end_where_nothing_is_proven(top: int, asking: Asking) -> None:
     program = small("pools", 0)
