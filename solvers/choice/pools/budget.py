@@ -75,7 +75,7 @@ COVERS = Share(1, 6)
 """They are found soon, and hard questions are answered far sooner with them."""
 PIECE_OF_WHOLE, LEAST_PIECES = 160, 2
 """Classes in a piece of such a program at most, and so many times more there must be in all."""
-BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 3), Share(1, 16), 16
+BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 4), Share(1, 16), 16
 """For their bound at first, and for raising it; for a choice of all where pieces differ; and how much there must be for each number in the program."""
 CORE = Share(1, 8)
 """For a choice where the program as a whole is too hard, and as much again for making it better."""

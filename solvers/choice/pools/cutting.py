@@ -222,7 +222,7 @@ class Pieces:
             moved = {group: list(map(add, self._due[n][group], each)) for group, each in rises.items()}
             self._due[n] = self._due[n] | moved
             self._known[n] = self._known[n]._replace(bound=None)
-        self._choose_all(sorted(moves), end)
+        self._choose_all(sorted(moves, key=lambda n: (self._known[n].work, n)), end)
         if self._total() > before:
             return True
         self._due, self._known = due, known
