@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from math import lcm
 from operator import sub
 from typing import NamedTuple, TypeAlias
 
@@ -48,15 +47,15 @@ class Mixture:
     ) -> None:
         self._known, self._pieces_of, self._units = known, pieces_of, units
         column = {each: n for n, each in enumerate(sorted({each for one in known for each in one.homes.items()}))}
-        inside = np.zeros((len(known), len(column)), dtype=np.int64)
+        inside = np.zeros((len(known), len(column)))
         for n, one in enumerate(known):
-            inside[n, [column[each] for each in one.homes.items()]] = 1
+            inside[n, [column[each] for each in one.homes.items()]] = 1.0
         piece = np.array([one.piece for one in known])
-        parts = lcm(*map(len, pieces_of.values()))
-        whole = np.array([parts * units[group] for group, _ in column], dtype=np.int64)
-        among = np.array([len(pieces_of[group]) for group, _ in column], dtype=np.int64)
-        alone = (piece[:, None] == piece) * (inside * whole @ inside.T)
-        self._alike = (alone - inside * (whole // among) @ inside.T) / parts
+        weight = np.array([float(units[group]) for group, _ in column])
+        among = weight / np.array([float(len(pieces_of[group])) for group, _ in column])
+        # Not the product of matrices: how its sums are rounded depends on the machine's cores.
+        alone, all_pieces = (np.einsum("ik,jk,k->ij", inside, inside, each) for each in (weight, among))
+        self._alike: Floats = (piece[:, None] == piece) * alone - all_pieces
         """How far two choices differ from all others in the same way."""
         self._excess = np.array([float(one.excess) for one in known])
         self._of_piece = [np.flatnonzero(piece == n) for n in sorted({one.piece for one in known})]

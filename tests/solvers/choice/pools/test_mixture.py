@@ -74,3 +74,10 @@ def test_the_pieces_that_mix_most_are_named_if_they_are_small() -> None:
     assert mixture.most_divided(lambda *_: True) == (1, 2)
     assert mixture.most_divided(lambda *two: two != (1, 2)) in {(0, 1), (0, 2)}
     assert mixture.most_divided(lambda *_: False) is None
+
+
+def test_classes_may_weigh_more_than_machine_numbers_hold() -> None:
+    known = [Known(0, {0: 0, 1: 0}, 0), Known(1, {0: 1, 1: 0, 2: 1}, 0), Known(2, {1: 0, 2: 1}, 0)]
+    mixture = Mixture(known, PIECES_OF, dict.fromkeys(UNITS, 1 << 70))
+    assert mixture.aim(float(1 << 75))
+    assert allowed(known, mixture.moves(HOMES)) >= 1 << 74
