@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from . import budget
 from .budget import Share
 from .cutting import Pieces
 from .free_heights import CROWDED
-from .placed_choices import PlacedChoices
+from .placed_choices import PlacedChoices, only_homes
 from .placing.at_prices import settled_below
 from .placing.displacing import displaced
 from .placing.windows import Windows
@@ -47,8 +47,6 @@ class InPieces(PlacedChoices):
     """The linear program of the first term."""
     pieces: Pieces | None = None
     """Those that its bound adds up."""
-    of_rows: Sequence[float] = ()
-    """Prices of rows for the second term, where peaks come first."""
 
     def run(self) -> Outcome:
         """Bound the first term piece by piece, and lower every term window by window."""
@@ -138,17 +136,6 @@ class InPieces(PlacedChoices):
         if found is not None:
             self._begin_below(*found)
 
-    def _has_prices(self, index: int) -> bool:
-        """Look for prices of rows for a later term; false if it cannot have any."""
-        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
-        if not self.of_rows and can_price(later):
-            market = Market(later)
-            limits = replace(self.task.limits, work=self._share(budget.PRICES))
-            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
-            self.packing.work += work
-            self.of_rows = prices_of_rows(self.program, market.sections, prices)
-        return bool(self.of_rows)
-
     def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
         """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
         term = self.program.terms[1]
@@ -177,16 +164,7 @@ class InPieces(PlacedChoices):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
-        lower = self._term_below(index, ends)
-        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(budget.BELOW_HEIGHTS))
-        if bound is not None:
-            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
-
-    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
-        """One term alone, in pools that end no higher than this."""
-        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
-        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-        return settled_in(lower, only_homes(lower))
+        self._bound_by_pieces(index, ends, budget.BELOW_HEIGHTS)
 
     def _can_settle_heights(self, index: int) -> bool:
         """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""
@@ -328,18 +306,6 @@ class InPieces(PlacedChoices):
                 self._pack(0, choice)
         elif self._can_relax(budget.WHOLE):
             self._relax(0, None, budget.WHOLE)
-
-
-def only_homes(program: Program) -> dict[int, int]:
-    """The pools of classes with a choice that have room in only one of them, even alone."""
-    closed = set[tuple[int, int]]()
-    for row in program.rows:
-        room = program.rooms[row.pool]
-        if room.capacity is not None:
-            free = room.below(room.capacity) + room.spare - row.always
-            closed.update((group, row.pool) for group, units in row.members if units > free)
-    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
-    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
 
 
 def lowest_tops(program: Program) -> tuple[int, ...]:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.room_prices import costs_by_pool
+from ...bounds.priced_room import can_price
+from ...bounds.room_prices import Market, costs_by_pool
 from ...heuristics.assign.from_prices import settled
+from ...model.errors import StopReason
 from ...model.instance import Ints, Placement
 from ...model.objective import peaks
 from . import budget
+from .budget import Share
+from .cutting import Pieces, prices_of_rows
 from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
 from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
 from .program.entries import at_fullest
 from .program.exchanges import narrowed
+from .program.program import Program, settled_in
 from .program.writing import class_numbers, program_of
-from .questions.question import Question
+from .questions.question import Answer, Question
 from .searches.peaks import Choice
 from .standing import Standing
 
 
 class PlacedChoices(Standing):
     """What is known of one instance, with what places it."""
+
+    of_rows: Sequence[float] = ()
+    """Prices of rows for the second term, where peaks come first."""
 
     def begin_narrowed(self) -> None:
         """Begin with what leaves its room to each other in one pool, where that is most."""
@@ -164,3 +173,39 @@ class PlacedChoices(Standing):
             return not self._is_over() and not self._is_finished(index)
 
         windows.improve(index, tuple(tops), work, better)
+
+    def _has_prices(self, index: int) -> bool:
+        """Look for prices of rows for a later term; false if it cannot have any."""
+        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
+        if not self.of_rows and can_price(later):
+            market = Market(later)
+            limits = replace(self.task.limits, work=self._share(budget.PRICES))
+            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+            self.packing.work += work
+            self.of_rows = prices_of_rows(self.program, market.sections, prices)
+        return bool(self.of_rows)
+
+    def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
+        """Bound a term in pools that end no higher than this, at the prices of rows."""
+        lower = self._term_below(index, ends)
+        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
+        if bound is not None:
+            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
+        """One term alone, in pools that end no higher than this."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
+        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        return settled_in(lower, only_homes(lower))
+
+
+def only_homes(program: Program) -> dict[int, int]:
+    """The pools of classes with a choice that have room in only one of them, even alone."""
+    closed = set[tuple[int, int]]()
+    for row in program.rows:
+        room = program.rooms[row.pool]
+        if room.capacity is not None:
+            free = room.below(room.capacity) + room.spare - row.always
+            closed.update((group, row.pool) for group, units in row.members if units > free)
+    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
+    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
