@@ -125,6 +125,10 @@ LIMITS = Share(3, 4)
 
 # Later terms of choices, after peaks alone.
 
+LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
+"""Where so many blocks are live at a time on average, pools are first of all filled in turn;"""
+BESIDE_FILLING, MUCH_BESIDE_FILLING_PER_ENTRY = Share(1, 6), 150
+"""and for the bound by pieces that comes after it. With more for each number in the program all is done as where fewer are live, from what was filled."""
 EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
 AGAIN_WHERE_NEAR = Share(1, 8)
@@ -214,6 +218,8 @@ WINDOW_A_CLASS, MOST_TIMES = 400, 8
 """A window's question: more rarely helps, but where much is open in one window it may take so many times as much."""
 LONG_FLOOR_PER_ENTRY, SOON_PER_ENTRY = 8, 5
 """A floor's question after a long step; and what one takes that takes hardly more than to begin, for each number in the program."""
+PACKING_LAST, FILLED_A_BLOCK = 60_000, 2
+"""Packing the last pool after all others were filled, and filling these."""
 SLICE_BY_SEARCH, SLICE_IN_ORDER = 10_000, 250_000
 """Settling a slice of a pool by the search, which is mostly done at once, and by CP-SAT where it is not;"""
 FEWEST = 200_000

@@ -1,0 +1,175 @@
+"""Where the sum of the peaks is held at what is live at the fullest moment: heights that add up to that, and a placement below them, by filling pools in turn.
+
+At the fullest section each pool must be full to the last unit, so the blocks there are divided first, and what each pool then holds is its height. A pool
+is filled with these, and then with what gains most for its size; all others go to the next one. Where the last pool is too full by that, some of its blocks
+come sooner the next time, until it can be packed. An attempt takes about as long as a pass of greedy, and mostly some dozens are enough, however crowded pools
+are. Then the dearest blocks come sooner, and what comes of that is kept if it costs less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....bounds.room_prices import Floats, costs_by_pool
+from ....heuristics.greedy.packing import filled
+from ....model.instance import Bools, Instance, Ints, Placement
+from ....model.solver import Control, Goal, Task
+from .. import budget
+from ..placing.packing import Packing, ending_at
+
+FULL, STEPS = 900, 20
+"""Blocks that are live where all together take more than so many thousandths of the most come sooner, by a half for each step of so many."""
+AT_ONCE, TIRED = 20, 0.7
+"""So many blocks come sooner at most after an attempt; who came sooner before is chosen again only if he gains more, by e to this."""
+ROOM_FOR_GAPS = 50
+"""Where the last pool could not be packed, so much less of it is filled."""
+LEAST_GAIN = 1e-9
+"""Less than any gain that counts."""
+KEPT, DEAREST = 0.8, 30
+"""What is kept of who came sooner after a placement, and how many blocks then come sooner since they cost most in their pools."""
+
+
+class Filling:
+    """The search of one instance in which each block has a class of its own, for one term of the choice."""
+
+    def __init__(self, instance: Instance, index: int, task: Task, control: Control) -> None:
+        self.work = 0
+        self._instance, self._task, self._control = instance, task, control
+        pools = instance.pools
+        self._turns = sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
+        self._block = instance.part_block[instance.rect_part]
+        self._sizes = (instance.part_high - instance.part_low)[instance.rect_part]
+        live = self._live(np.ones(instance.blocks, dtype=bool))
+        self.height = int(live.max())
+        """How much is live at the fullest section: what the peaks come to."""
+        self._fullest = int(live.argmax())
+        self._lives = np.zeros(instance.blocks, dtype=np.int64)
+        np.add.at(self._lives, self._block, instance.rect_end - instance.rect_start)
+        areas = np.zeros(instance.blocks, dtype=np.int64)
+        np.add.at(areas, self._block, self._sizes * (instance.rect_end - instance.rect_start))
+        fullest = np.zeros(instance.blocks, dtype=np.int64)
+        spans = zip(self._block.tolist(), instance.rect_start.tolist(), instance.rect_end.tolist(), strict=True)
+        for block, begin, end in spans:
+            fullest[block] = max(fullest[block], live[begin:end].max(initial=0))
+        self._near = np.maximum(fullest * 1000 // max(self.height, 1) - FULL, 0) // STEPS
+        """How full it is, at most, where each block is live."""
+        costs = costs_by_pool(
+            replace(instance, terms=instance.terms[index:]), np.arange(instance.blocks), instance.blocks
+        )
+        self._costs = costs
+        """Of each block in each pool."""
+        self._gains = [
+            np.where(np.isfinite(costs[:, pool]), costs[:, self._turns[n + 1 :]].min(axis=1) - costs[:, pool], -np.inf)
+            / np.maximum(areas, 1)
+            for n, pool in enumerate(self._turns[:-1])
+        ]
+        """By turn: what a block loses if it has to go to a later pool, for its size."""
+        self._sooner = np.zeros(instance.blocks, dtype=np.float64)
+        """By how much each block comes sooner than its gain says."""
+
+    def run(self, work: int) -> Placement | None:
+        """The cheapest placement that is found; None if there was none within the work."""
+        best, least = None, np.inf
+        while self._gains and self.work < work and self._control.stopped() is None:
+            keeps, tops = self._divided()
+            lower = ending_at(self._instance, tops)
+            pools, offset = self._filled(lower, keeps)
+            last, rest = self._turns[-1], np.flatnonzero(pools < 0)
+            over = self._live(pools < 0) - tops[last]
+            if over.max(initial=0) > 0 or not lower.allowed[rest, last].all():
+                self._let_come_sooner(rest, over, lower)
+                continue
+            packed = self._packed(lower, rest, work - self.work)
+            if packed is None:
+                self._let_come_sooner(rest, over + tops[last] // ROOM_FOR_GAPS, lower)
+                continue
+            pools[rest], offset[rest] = last, packed
+            cost = float(self._costs[np.arange(len(pools)), pools].sum())
+            if cost < least:
+                best, least = Placement(pools, offset), cost
+            self._begin_again(pools)
+        return best
+
+    def _packed(self, lower: Instance, rest: Ints, left: int) -> Ints | None:
+        """Where these blocks lie in the last pool; None if they were not packed."""
+        packing = Packing(lower, self._task, self._control)
+        outcome = packing.outcome(self._turns[-1], rest, Goal.FIT, max(min(budget.PACKING_LAST, left), 1))
+        self.work += packing.work
+        return None if outcome.placement is None else outcome.placement.offset
+
+    def _begin_again(self, pools: Ints) -> None:
+        """Forget a part of who came sooner, and let those come sooner that would gain most by another pool."""
+        self._sooner *= KEPT
+        losses = self._costs[np.arange(len(pools)), pools] - self._costs.min(axis=1)
+        self._sooner[np.argsort(-losses, kind="stable")[:DEAREST]] += 1.0
+
+    def _divided(self) -> tuple[Ints, tuple[int, ...]]:
+        """The pools of the blocks live at the fullest section, -1 for all others, and the heights that follow."""
+        i = self._instance
+        rects = (i.rect_start <= self._fullest) & (self._fullest < i.rect_end)
+        sizes = np.zeros(i.blocks, dtype=np.int64)
+        np.add.at(sizes, self._block[rects], self._sizes[rects])
+        keeps, tops, left = np.full(i.blocks, -1), [0] * len(i.pools), np.unique(self._block[rects])
+        for pool, gains in zip(self._turns, self._gains, strict=False):
+            end = i.pools[pool].capacity
+            for block in left[np.argsort(-self._urgency(gains)[left], kind="stable")].tolist():
+                if i.allowed[block, pool] and (end is None or tops[pool] + int(sizes[block]) <= end):
+                    tops[pool] += int(sizes[block])
+                    keeps[block] = pool
+            left = left[keeps[left] < 0]
+        keeps[left] = self._turns[-1]
+        tops[self._turns[-1]] = int(sizes[left].sum())
+        return keeps, tuple(tops)
+
+    def _filled(self, lower: Instance, keeps: Ints) -> tuple[Ints, Ints]:
+        """Where blocks are, -1 for those left to the last pool, and where they begin."""
+        pools, offset = np.full(lower.blocks, -1), np.zeros(lower.blocks, dtype=np.int64)
+        for pool, gains in zip(self._turns, self._gains, strict=False):
+            some = np.flatnonzero((pools < 0) & lower.allowed[:, pool] & ((keeps < 0) | (keeps == pool)))
+            stays = keeps[some] == pool
+            long = np.where(stays, -self._lives[some], 0)
+            order = np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays))
+            bases, out = filled(lower, pool, some, order)
+            fits = np.ones(len(some), dtype=bool)
+            fits[out] = False
+            pools[some[fits]], offset[some[fits]] = pool, bases[fits]
+            self.work += budget.FILLED_A_BLOCK * (len(some) + 1)
+        return pools, offset
+
+    def _let_come_sooner(self, rest: Ints, over: Ints, lower: Instance) -> None:
+        """Blocks of the last pool that gain most, until it would be too full nowhere; and those that are too high for it."""
+        last, gains = self._turns[-1], self._gains[-1]
+        self._sooner[rest[~lower.allowed[rest, last]]] += 1
+        stays = np.zeros(lower.blocks, dtype=bool)
+        stays[rest] = True
+        for _ in range(AT_ONCE):
+            section = int(over.argmax())
+            if over[section] <= 0:
+                return
+            here = np.unique(
+                self._block[(lower.rect_start <= section) & (section < lower.rect_end) & stays[self._block]]
+            )
+            if not len(here):
+                return
+            weights: Floats = gains[here] * np.exp(-TIRED * self._sooner[here])
+            block = here[int(weights.argmax())]
+            self._sooner[block] += 1
+            stays[block] = False
+            for rect in np.flatnonzero(self._block == block).tolist():
+                over[lower.rect_start[rect] : lower.rect_end[rect]] -= self._sizes[rect]
+
+    def _urgency(self, gains: Floats) -> Floats:
+        """The greater it is, the sooner a block comes."""
+        found: Floats = np.log(np.maximum(gains, LEAST_GAIN)) + self._sooner
+        return found
+
+    def _live(self, some: Bools) -> Ints:
+        """(sections) What these blocks take there."""
+        i, rects = self._instance, some[self._block]
+        change = np.zeros(i.sections + 1, dtype=np.int64)
+        np.add.at(change, i.rect_start[rects], self._sizes[rects])
+        np.subtract.at(change, i.rect_end[rects], self._sizes[rects])
+        live: Ints = np.cumsum(change)[: i.sections]
+        return live

@@ -1,0 +1,57 @@
+"""Filling pools in turn, where the sum of the peaks is what is live at the fullest moment: it stays at that, and dear blocks come to the fast pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.bounds.first_bounds import first_bounds
+from solvers.bounds.room_prices import costs_by_pool
+from solvers.choice.pools.searches.filling import Filling
+from solvers.geometry.rules import violation
+from solvers.model.objective import evaluate
+from solvers.model.solver import Limits, Silent, Task
+from tests.small.strategies import NIGHTLY
+
+WORK = 300_000
+
+
+@pytest.mark.parametrize("seed", range(12 if NIGHTLY else 3))
+def test_pools_together_are_as_high_as_what_is_live_and_cost_less_than_the_last_one(seed: int) -> None:
+    problem = with_preference(generate("hot", Request(120, seed, 1, {"live": 30})), Preference.SIZE)
+    instance = lower(problem).instance
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    assert found is not None
+    assert violation(instance, found) is None
+    peak, cost = evaluate(instance, found)
+    assert peak == first_bounds(instance).value[0]
+    each = costs_by_pool(replace(instance, terms=instance.terms[1:]), np.arange(instance.blocks), instance.blocks)
+    assert cost < each[:, -1].sum()
+
+
+def test_the_same_work_gives_the_same_placement() -> None:
+    instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
+    first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
+    assert first is not None
+    assert again is not None
+    assert (first.pool == again.pool).all()
+    assert (first.offset == again.offset).all()
+
+
+def test_a_crowded_plan_is_soon_near_its_bound_and_the_same_with_one_worker_and_two() -> None:
+    problem = with_preference(generate("hot", Request(400, 2, 1, {"live": 100})), Preference.SIZE)
+    made = [plan(problem, Options(time_limit=None, work_limit=1_500_000, workers=workers)) for workers in (1, 2)]
+    assert made[0].placements == made[1].placements
+    assert not verify(problem, made[0])
+    assert made[0].objective is not None
+    first, second = made[0].objective.terms
+    assert first.value == first.bound
+    assert second.value is not None
+    assert second.bound is not None
+    assert second.value <= 1.5 * second.bound
