@@ -24,16 +24,18 @@ def in_moments(problem: Problem) -> Problem:
         known[a].add(b)
         known[b].add(a)
     look(VERIFYING)
-    return found if all(there <= known[id_] for id_, there in _met(found)) else problem
+    given = {buffer.id for buffer in problem.buffers if buffer.live}
+    asks_for_more = any(there - known[id_] - (given if id_ in given else set()) for id_, there in _met(found))
+    return problem if asks_for_more else found
 
 
 def _met(problem: Problem) -> Iterator[tuple[BufferId, set[BufferId]]]:
-    """Yield each buffer when it begins to live, with those that are live then; constants of read-only memory are always there, apart from all others."""
+    """Yield each buffer when it begins to live, with those that are live then; constants of read-only memory are apart from all others."""
     has_constants = has_read_only_pools(problem)
     events = [
         event
         for buffer in problem.buffers
-        if not (has_constants and is_constant(buffer))
+        if buffer.size and not (has_constants and is_constant(buffer))
         for start, end in buffer.live or ()
         for event in ((start, True, buffer.id), (end, False, buffer.id))
     ]

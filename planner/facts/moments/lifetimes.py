@@ -2,13 +2,14 @@
 
 Whoever takes the conflicts of a program from its lifetimes and passes on only those has thrown away what makes planning easy. Each moment
 found here is a set of buffers that conflict pairwise, so lifetimes in them ask for nothing that the conflicts did not; conflicts that no
-moment has remain.
+moment has remain. Where some buffers have lifetimes, the others get theirs beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from solvers.model.outcome import Proof
 
@@ -17,8 +18,15 @@ from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
 from ...model.problem import Interval, Problem
 from ..constants import has_read_only_pools, is_constant
+from ..intervals import merged, overlap
+from .beside_others import lives_beside
 from .cliques import cliques_of
 from .in_a_row import in_a_row
+
+Pair: TypeAlias = tuple[int, int]
+Spans: TypeAlias = tuple[Interval, ...]
+Lifetimes: TypeAlias = tuple[list[Spans], list[Pair]]
+"""When each buffer is live, and the conflicts between buffers that are never live together."""
 
 MOST_PAIRS = 1 << 20
 """Conflicts of more pairs stay as they are."""
@@ -27,9 +35,9 @@ MOST_MISSING = 8
 
 
 def with_lifetimes(problem: Problem) -> Problem:
-    """Return the problem with lifetimes in place of conflicts, if its buffers have none; the same problem if that does not pay.
+    """Return the problem with lifetimes in place of conflicts for buffers that have none; the same problem if that does not pay.
 
-    What is decided about addresses is the same: two buffers are live together or conflict if, and only if, they conflict in the problem.
+    What is decided about addresses is the same: two buffers are live together or conflict if, and only if, they do so in the problem.
     Constants of read-only memory, which must be spelled out, are always there, and nowhere else: the others do not meet them.
     """
     rules = problem.constraints
@@ -41,29 +49,50 @@ def with_lifetimes(problem: Problem) -> Problem:
     moving = [
         n for n, buffer in enumerate(problem.buffers) if buffer.size and not (has_constants and is_constant(buffer))
     ]
-    if any(problem.buffers[n].live for n in moving):
-        return problem
     look(PREPARING)
     number = {problem.buffers[n].id: vertex for vertex, n in enumerate(moving)}
-    neighbours: list[set[int]] = [set() for _ in moving]
-    for a, b in rules.conflicts:
-        if a in number and b in number:
-            neighbours[number[a]].add(number[b])
-            neighbours[number[b]].add(number[a])
-    lives, missing = moments_of(neighbours)
-    look(PREPARING)
-    if len(missing) * MOST_MISSING > sum(map(len, neighbours)) // 2 or sum(map(len, lives)) > 2 * len(moving):
+    pairs = [(number[a], number[b]) for a, b in rules.conflicts if a in number and b in number]
+    old = [merged(problem.buffers[n].live or ()) for n in moving]
+    if all(old[a] and old[b] for a, b in pairs):
         return problem
-    always = (0, max((spans[-1][1] for spans in lives), default=1))
-    buffers = [replace(buffer, live=(always,)) if buffer.live else buffer for buffer in problem.buffers]
+    neighbours: list[set[int]] = [set() for _ in moving]
+    for a, b in pairs:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    is_timed = any(old)
+    found = _found_beside(old, neighbours, pairs) if is_timed else _found(neighbours)
+    look(PREPARING)
+    if found is None:
+        return problem
+    lives, missing = found
+    buffers = [*problem.buffers]
     for n, spans in zip(moving, lives, strict=True):
         buffers[n] = replace(buffers[n], live=spans)
+    if not is_timed:
+        always = (0, max(spans[-1][1] for spans in lives))
+        buffers = [replace(each, live=(always,)) if has_constants and is_constant(each) else each for each in buffers]
     names = [problem.buffers[n].id for n in moving]
     conflicts = tuple((names[a], names[b]) for a, b in missing)
-    found = replace(problem, buffers=tuple(buffers), constraints=replace(rules, conflicts=conflicts), steps=())
-    facts = found.facts
-    facts.is_sound, facts.is_spelled_out, facts.has_moments = problem.facts.is_sound, True, True
-    return found
+    steps = problem.steps if is_timed else ()
+    made = replace(problem, buffers=tuple(buffers), constraints=replace(rules, conflicts=conflicts), steps=steps)
+    facts = made.facts
+    facts.is_sound, facts.is_spelled_out, facts.has_moments = problem.facts.is_sound, True, not is_timed
+    return made
+
+
+def _found(neighbours: Sequence[set[int]]) -> Lifetimes | None:
+    """Return lifetimes in moments, and the pairs that are live at none; None if there are too many of either."""
+    lives, missing = moments_of(neighbours)
+    few_pairs = len(missing) * MOST_MISSING <= sum(map(len, neighbours)) // 2
+    return (lives, missing) if few_pairs and sum(map(len, lives)) <= 2 * len(neighbours) else None
+
+
+def _found_beside(old: list[Spans], neighbours: Sequence[set[int]], pairs: Sequence[Pair]) -> Lifetimes | None:
+    """Return lifetimes at the given times, and the pairs that are not live together; None if nobody gets any."""
+    found = lives_beside(old, neighbours)
+    lives = [found.get(n, spans) for n, spans in enumerate(old)]
+    missing = [(a, b) for a, b in pairs if not ((a in found or b in found) and overlap(lives[a], lives[b]))]
+    return (lives, missing) if found else None
 
 
 def by_conflicts(certificate: PlanCertificate) -> PlanCertificate:
@@ -73,7 +102,7 @@ def by_conflicts(certificate: PlanCertificate) -> PlanCertificate:
     return replace(certificate, proof=Proof.CONFLICT_CLIQUE, time=None)
 
 
-def moments_of(neighbours: Sequence[set[int]]) -> tuple[list[tuple[Interval, ...]], list[tuple[int, int]]]:
+def moments_of(neighbours: Sequence[set[int]]) -> Lifetimes:
     """Return when each vertex is live so that those next to each other are live together, and no others; and the edges for which this is not so."""
     cliques = cliques_of(neighbours)
     of_vertex: list[list[int]] = [[] for _ in neighbours]
@@ -86,7 +115,7 @@ def moments_of(neighbours: Sequence[set[int]]) -> tuple[list[tuple[Interval, ...
     return [_spans(sorted(place[clique] for clique in mine)) for mine in of_vertex], cliques.missing
 
 
-def _spans(moments: list[int]) -> tuple[Interval, ...]:
+def _spans(moments: list[int]) -> Spans:
     """Return these moments as intervals."""
     spans: list[tuple[int, int]] = []
     for moment in moments:

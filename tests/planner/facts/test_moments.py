@@ -88,9 +88,37 @@ def test_problems_that_say_more_of_time_stay_as_they_are() -> None:
     plain = conflicting(CHAIN)
     assert with_lifetimes(plain) is not plain
     excluding = conflicting(CHAIN, exclusions=((0, 10),))
-    living = replace(plain, buffers=(replace(plain.buffers[0], live=((0, 1),)), *plain.buffers[1:]))
-    for problem in (excluding, living, replace(plain, constraints=Constraints())):
+    timed = tuple(replace(buffer, live=(CHAIN[n],)) for n, buffer in enumerate(plain.buffers))
+    more = replace(plain, buffers=timed, constraints=Constraints(conflicts=((0, 19),)))
+    for problem in (excluding, more, replace(plain, constraints=Constraints())):
         assert with_lifetimes(problem) is problem
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_buffers_beside_others_with_lifetimes_get_theirs(seed: int) -> None:
+    draw, lives = random.Random(seed), some_intervals(seed, 20)
+    count = len(lives)
+    pairs = of_intervals(lives) | {pair for pair in combinations(range(count), 2) if draw.random() < 0.01}
+    untimed = {n for n in range(count) if draw.random() < 0.3}
+    timed = tuple(Buffer(n, 1, live=None if n in untimed else (lives[n],)) for n in range(count))
+    named = tuple(sorted(pair for pair in pairs if untimed.intersection(pair) or pair not in of_intervals(lives)))
+    problem = Problem(timed, constraints=Constraints(conflicts=named))
+    found = with_lifetimes(problem)
+    remaining = {(min(pair), max(pair)) for pair in found.constraints.conflicts}
+    assert met([buffer.live or () for buffer in found.buffers]) | remaining == pairs
+    beside_nothing = replace(problem, buffers=(*timed, Buffer("nothing", 0, live=((0, 90),))))
+    assert in_moments(problem) == found
+    assert in_moments(beside_nothing) == with_lifetimes(beside_nothing)
+    assert all(found.buffers[n] == timed[n] for n in range(count) if n not in untimed)
+
+
+def test_who_has_no_lifetime_gets_the_one_that_its_conflicts_come_from() -> None:
+    lives = [(n, n + 3) for n in range(20)]
+    timed = tuple(Buffer(n, 1, live=None if n == 7 else (span,)) for n, span in enumerate(lives))
+    problem = Problem(timed, constraints=Constraints(conflicts=tuple((7, n) for n in (5, 6, 8, 9))))
+    found = with_lifetimes(problem)
+    assert not found.constraints.conflicts
+    assert found.buffers[7].live == ((7, 10),)
 
 
 def test_conflicts_that_are_like_no_lifetimes_stay_as_they_are() -> None:

@@ -47,6 +47,19 @@ def test_as_good_as_with_lifetimes(kind: str, count: int, prefer: Preference | N
     assert verify(untimed, made) == ()
 
 
+@pytest.mark.parametrize(("kind", "count"), [("packing", 400), ("pool_packing", 60)])
+def test_as_good_where_some_buffers_have_no_lifetimes(kind: str, count: int) -> None:
+    timed = generate(kind, Request(count, seed=11))
+    bare = {buffer.id for buffer in timed.buffers[::10]}
+    buffers = tuple(replace(each, live=None) if each.id in bare else each for each in timed.buffers)
+    rules = Constraints(conflicts=tuple(pair for pair in pairs_of(timed.buffers) if bare.intersection(pair)))
+    mixed = replace(timed, buffers=buffers, constraints=rules)
+    right, made = plan(timed, WORK), plan(mixed, WORK)
+    assert (made.peak, made.status) == (right.peak, right.status)
+    assert not made.warnings
+    assert verify(mixed, made) == ()
+
+
 def test_proofs_and_shortages_name_no_times_that_the_user_does_not_know() -> None:
     lives = [((n, n + 3),) for n in range(30)]
     buffers = [Buffer(n, 1 + n % 5, live=live) for n, live in enumerate(lives)]
