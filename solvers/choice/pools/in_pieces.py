@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from ...bounds.priced_room import can_price
-from ...bounds.room_prices import Floats, Market
+from ...bounds.room_prices import Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement
+from ...model.instance import Instance, Placement
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Pieces
 from .free_heights import CROWDED
-from .placed_choices import PlacedChoices, only_homes
+from .placed_choices import PlacedChoices, only_homes, prices_of_rows
 from .placing.at_prices import settled_below
 from .placing.displacing import displaced
 from .placing.windows import Windows
@@ -348,19 +346,3 @@ def is_large(instance: Instance, program: Program) -> bool:
 def weighs_peaks(program: Program) -> bool:
     """Does the first term count both peaks and the choice of pools?"""
     return any(any(term.of_peaks) and any(map(any, term.of_homes)) for term in program.terms[:1])
-
-
-def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
-    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
-    found = [0.0] * len(program.rows)
-    for pool, line in enumerate(prices):
-        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
-        if not numbers:
-            continue
-        at = np.array([program.rows[n].section for n in numbers])
-        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
-        before = np.maximum(after - 1, 0)
-        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
-        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
-            found[numbers[n]] += price
-    return found

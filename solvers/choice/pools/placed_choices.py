@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ...bounds.priced_room import can_price
-from ...bounds.room_prices import Market, costs_by_pool
+from ...bounds.room_prices import Floats, Market, costs_by_pool
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Ints, Placement
 from ...model.objective import peaks
 from . import budget
 from .budget import Share
-from .cutting import Pieces, prices_of_rows
+from .cutting import Pieces
 from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
 from .placing.slices import MOST_BLOCKS, Slices
@@ -209,3 +209,19 @@ def only_homes(program: Program) -> dict[int, int]:
             closed.update((group, row.pool) for group, units in row.members if units > free)
     left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
     return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
+
+
+def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
+    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
+    found = [0.0] * len(program.rows)
+    for pool, line in enumerate(prices):
+        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
+        if not numbers:
+            continue
+        at = np.array([program.rows[n].section for n in numbers])
+        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
+        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
+            found[numbers[n]] += price
+    return found
