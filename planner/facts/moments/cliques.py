@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import NamedTuple
 
+from ...model.deadline import PREPARING, in_time
+
 Edge = tuple[int, int]
 
 
@@ -32,7 +34,7 @@ def cliques_of(neighbours: Sequence[Set[int]]) -> Cliques:
     before: list[Set[int]] = [frozenset()] * len(order)
     home = [0] * len(order)
     """The clique that each vertex was put into first."""
-    for vertex in order:
+    for vertex in in_time(order, PREPARING):
         earlier = {each for each in neighbours[vertex] if place[each] < place[vertex]}
         if earlier:
             last = max(earlier, key=place.__getitem__)
@@ -62,7 +64,7 @@ def visited_in_order(neighbours: Sequence[Set[int]]) -> list[int]:
     kind = [0] * len(neighbours)
     """The class of each vertex; classes are ranges of the order, and split by who is next to the vertex that is visited."""
     begin = [0]
-    for at in range(len(order)):
+    for at in in_time(range(len(order)), PREPARING):
         vertex = order[at]
         begin[kind[vertex]] = at + 1
         split = dict[int, int]()
