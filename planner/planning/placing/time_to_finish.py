@@ -18,6 +18,7 @@ MICROSECONDS = {
     "reserved ranges": 0.6,
     "pools listed": 0.15,
     "pairs": 1.5,
+    "conflicts of buffers without lifetimes": 2.0,
     "exclusions": 3.5,
     "buffers beside those that may share": 20.0,
     "colocations": 1.0,
@@ -33,6 +34,7 @@ MICROSECONDS_SHARED = MICROSECONDS | {
     "buffers as objects": 0.0,
     "lifetimes of objects": 1.5,
     "pairs": 6.0,
+    "conflicts of buffers without lifetimes": 0.0,
     "exclusions": 5.0,
     "buffers beside those that may share": 0.0,
     "colocations": 5.0,
@@ -112,6 +114,8 @@ def _counts(problem: Problem) -> dict[str, int]:
     elif not isinstance(problem.buffers, BufferColumns):  # those have one lifetime each, and list no pools
         counts["buffers as objects"] = len(problem.buffers)
         counts["lifetimes of objects"] = sum(len(buffer.live or ()) for buffer in problem.buffers)
+        if constraints.conflicts and not all(buffer.live for buffer in problem.buffers):
+            counts["conflicts of buffers without lifetimes"] = len(constraints.conflicts)
         lists = {id(buffer.pools): len(buffer.pools) for buffer in problem.buffers if buffer.pools is not None}
         counts["pools listed"] = sum(lists.values())
     return counts
