@@ -7,11 +7,15 @@ Lexicographic breadth-first search visits the vertices; the neighbours that a ve
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from heapq import nlargest
 from typing import NamedTuple
 
 from ...model.deadline import PREPARING, in_time
 
 Edge = tuple[int, int]
+
+LOOKS = 8
+"""So many of a vertex's neighbours are looked at for the one with whom it keeps most edges."""
 
 
 class Cliques(NamedTuple):
@@ -39,7 +43,8 @@ def cliques_of(neighbours: Sequence[Set[int]]) -> Cliques:
         if earlier:
             last = max(earlier, key=place.__getitem__)
             if not earlier <= before[last] | {last}:
-                last = max(earlier, key=lambda each: (len(earlier & before[each]), place[each]))
+                latest = nlargest(LOOKS, earlier, key=place.__getitem__)
+                last = max(latest, key=lambda each: len(earlier & before[each]))
                 kept = (earlier & before[last]) | {last}
                 missing += [(min(vertex, each), max(vertex, each)) for each in sorted(earlier - kept)]
                 earlier = kept
