@@ -16,10 +16,7 @@ from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.core import CoreSearch, homes_of
 from .searches.peaks import Choice
-from .searches.stretches import StretchSearch, most_live
-
-CROWDED, FAR_TOO_CROWDED = 9, 14
-"""With so many blocks live at a time in a pool, a choice leaves room for gaps if it could not be packed as it was; and in any case."""
+from .searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
 
 
 class FreeHeights(PlacedChoices):

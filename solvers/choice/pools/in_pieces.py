@@ -15,10 +15,8 @@ from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Pieces
-from .free_heights import CROWDED
 from .placed_choices import PlacedChoices, only_homes, prices_of_rows
 from .placing.at_prices import settled_below
-from .placing.displacing import displaced
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.proving import certificate_of
@@ -32,7 +30,6 @@ from .searches.fullest import FullestFirst
 from .searches.in_time import InTime
 from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks
-from .searches.stretches import most_live
 
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
@@ -71,12 +68,6 @@ class InPieces(PlacedChoices):
                 self._learn_again(index)
         return self.outcome()
 
-    def _is_crowded(self) -> bool:
-        """Are so many blocks live at a time in some pool that a choice must leave room for gaps?"""
-        if self.best is None or self.program.apart or any(self.program.terms[0].of_peaks):
-            return False
-        return most_live(self.packing, self.program, self.number, pools_of_classes(self.number, self.best)) >= CROWDED
-
     def _in_time(self) -> None:
         """Let blocks take the places of others, and bound the first term span of time by span of time if there is work for that."""
         is_enough = self._some(budget.WHOLE) >= budget.IN_TIME_PER_ENTRY * self.program.entries
@@ -89,15 +80,6 @@ class InPieces(PlacedChoices):
             self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
             self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
             self._take(self._settled_at(relaxed))
-
-    def _displace(self, share: Share) -> None:
-        """Lower the first term: blocks take the places of others in cheaper pools."""
-        if self.best is None or self._is_over() or self._is_settled(0):
-            return
-        work, seed = self._some(share), self.task.seed
-        self._take(
-            displaced(self.instance, self.program, self.number, self.packing, self.best, work, seed, self.control)
-        )
 
     def _pack_lower(self) -> None:
         """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""

@@ -16,6 +16,7 @@ from ...model.objective import peaks
 from . import budget
 from .budget import Share
 from .cutting import Pieces
+from .placing.displacing import displaced
 from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
 from .placing.slices import MOST_BLOCKS, Slices
@@ -23,9 +24,10 @@ from .placing.windows import Windows
 from .program.entries import at_fullest
 from .program.exchanges import narrowed
 from .program.program import Program, settled_in
-from .program.writing import class_numbers, program_of
+from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Answer, Question
 from .searches.peaks import Choice
+from .searches.stretches import CROWDED, most_live
 from .standing import Standing
 
 
@@ -141,6 +143,21 @@ class PlacedChoices(Standing):
         self.packing.work += below.work
         self._take(placement)
         return placement is not None
+
+    def _is_crowded(self) -> bool:
+        """Are so many blocks live at a time in some pool that a choice must leave room for gaps?"""
+        if self.best is None or self.program.apart or any(self.program.terms[0].of_peaks):
+            return False
+        return most_live(self.packing, self.program, self.number, pools_of_classes(self.number, self.best)) >= CROWDED
+
+    def _displace(self, share: Share) -> None:
+        """Lower the first term: blocks take the places of others in cheaper pools."""
+        if self.best is None or self._is_over() or self._is_settled(0):
+            return
+        work, seed = self._some(share), self.task.seed
+        self._take(
+            displaced(self.instance, self.program, self.number, self.packing, self.best, work, seed, self.control)
+        )
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -13,7 +13,7 @@ from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Task
 from . import budget
 from .cutting import Pieces
-from .free_heights import FAR_TOO_CROWDED, FreeHeights
+from .free_heights import FreeHeights
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
@@ -28,7 +28,7 @@ from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
 from .searches.limits import LimitSearch, can_limit
 from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
-from .searches.stretches import StretchSearch, most_live
+from .searches.stretches import FAR_TOO_CROWDED, StretchSearch, most_live
 
 FIRST_STEP = 256
 """A pool's first floor is lower than its top by such a part of the term, where pieces bound it."""

@@ -18,6 +18,8 @@ from ..program.program import Pools, Program
 from ..questions.question import Question
 from .core import CoreSearch
 
+CROWDED, FAR_TOO_CROWDED = 9, 14
+"""With so many blocks live at a time in a pool, a choice leaves room for gaps if it could not be packed as it was; and in any case."""
 MOST = 200
 """From this stretch on, in thousandths, no more is tried."""
 NEAR = 5
