@@ -80,7 +80,9 @@ BY_PIECES, CHOICE_BY_PIECES, BY_PIECES_PER_ENTRY = Share(1, 4), Share(1, 16), 16
 CORE = Share(1, 8)
 """For a choice where the program as a whole is too hard, and as much again for making it better."""
 WITH_ROOM = Share(4, 5)
-"""For choices that leave room for gaps, where pools are crowded."""
+"""For choices that leave room for gaps, where pools are crowded;"""
+WITH_ROOM_BEFORE_DISPLACING, DISPLACING_BESIDE_ROOM = Share(1, 2), Share(1, 2)
+"""less where blocks take the places of others after it, and for that."""
 CLASHES = Share(1, 3)
 """Where a choice could not be packed, for one nearby that can."""
 MENDING = Share(2, 3)

@@ -140,13 +140,18 @@ class FreeHeights(PlacedChoices):
         return most_live(self.packing, self.program, self.number, homes_of(self.program, relaxed))
 
     def _pack_with_room(self, question: Question) -> bool:
-        """Pack a choice that leaves room for gaps; true if that was done."""
+        """Pack a choice that leaves room for gaps; true if that was done. From what is best then, blocks take the places of others."""
         core = self._core(question.term)
         if core is None:
             return False
         self._has_room.add(question.term)
+        displaces = not question.term and not self.program.apart
+        share = budget.WITH_ROOM_BEFORE_DISPLACING if displaces else budget.WITH_ROOM
         search = StretchSearch(core, self.packing, self.program, self.number, question)
-        return bool(self._take(search.run(self._some(budget.WITH_ROOM))))
+        is_packed = bool(self._take(search.run(self._some(share))))
+        if displaces and self._is_crowded():
+            self._displace(budget.DISPLACING_BESIDE_ROOM)
+        return is_packed
 
     def _pack_once_with_room(self, question: Question) -> bool:
         """The same where pools are crowded, unless that was tried for this term before."""

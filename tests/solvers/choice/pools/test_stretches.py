@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Lifetimes, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import placed_choices
+from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import class_numbers, program_of
@@ -19,6 +21,7 @@ from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches.core import CoreSearch
 from solvers.choice.pools.searches.stretches import NEAR, StretchSearch, most_live
+from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Ints, Placement, Term
@@ -140,6 +143,28 @@ def test_where_nothing_is_ever_live_no_pool_is_crowded() -> None:
     instance = lower(problem).instance
     program, number = program_of(instance), class_numbers(instance)
     assert most_live(packing_of(instance), program, number, [0] * len(program.homes)) == 0
+
+
+@pytest.mark.parametrize(("live", "is_crowded"), [(60, True), (6, False)])
+def test_where_many_are_live_blocks_take_the_places_of_others_from_what_was_packed(
+    live: int, is_crowded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = instance_of(live, 200, 4)
+    starts, ends = list[int](), list[int]()
+
+    def displaced_here(*given: Any) -> Placement | None:
+        found = displaced(*given)
+        starts.append(evaluate(instance, given[4])[0])
+        ends.extend([] if found is None else [evaluate(instance, found)[0]])
+        return found
+
+    monkeypatch.setattr(placed_choices, "displaced", displaced_here)
+    outcome = PoolsFirst().solve(instance, Task(Limits(work=WORK)), Silent())
+    assert outcome.placement is not None
+    assert outcome.value is not None
+    assert violation(instance, outcome.placement) is None
+    assert bool(starts) == is_crowded
+    assert all(outcome.value[0] <= each for each in (*starts, *ends))
 
 
 def test_a_plan_of_a_crowded_problem_is_the_same_with_one_worker_and_two() -> None:
