@@ -28,8 +28,8 @@ class Cliques(NamedTuple):
     """The edges that are in no clique."""
 
 
-def cliques_of(neighbours: Sequence[Set[int]]) -> Cliques:
-    """Return cliques with all edges of the graph, or nearly all where it is not chordal."""
+def cliques_of(neighbours: Sequence[Set[int]], most_missing: int | None = None) -> Cliques | None:
+    """Return cliques with all edges of the graph, or nearly all where it is not chordal; None if more than `most_missing` would be in none."""
     members: list[list[int]] = []
     joined: list[dict[int, tuple[int, ...]]] = []
     missing: list[Edge] = []
@@ -48,6 +48,8 @@ def cliques_of(neighbours: Sequence[Set[int]]) -> Cliques:
                 kept = (earlier & before[last]) | {last}
                 missing += [(min(vertex, each), max(vertex, each)) for each in sorted(earlier - kept)]
                 earlier = kept
+                if most_missing is not None and len(missing) > most_missing:
+                    return None
             before[vertex] = earlier
             home[vertex] = home[last]
             if len(earlier) == len(members[home[last]]):

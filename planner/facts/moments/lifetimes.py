@@ -7,7 +7,7 @@ moment has remain. Where some buffers have lifetimes, the others get theirs besi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from solvers.model.outcome import Proof
 from ...model.columns import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
-from ...model.problem import Interval, Problem
+from ...model.problem import BufferId, Interval, Problem
 from ..constants import has_read_only_pools, is_constant
 from ..intervals import merged, overlap
 from .beside_others import lives_beside
@@ -82,9 +82,8 @@ def with_lifetimes(problem: Problem) -> Problem:
 
 def _found(neighbours: Sequence[set[int]]) -> Lifetimes | None:
     """Return lifetimes in moments, and the pairs that are live at none; None if there are too many of either."""
-    lives, missing = moments_of(neighbours)
-    few_pairs = len(missing) * MOST_MISSING <= sum(map(len, neighbours)) // 2
-    return (lives, missing) if few_pairs and sum(map(len, lives)) <= 2 * len(neighbours) else None
+    found = moments_of(neighbours, sum(map(len, neighbours)) // 2 // MOST_MISSING)
+    return found if found is not None and sum(map(len, found[0])) <= 2 * len(neighbours) else None
 
 
 def _found_beside(old: list[Spans], neighbours: Sequence[set[int]], pairs: Sequence[Pair]) -> Lifetimes | None:
@@ -95,16 +94,21 @@ def _found_beside(old: list[Spans], neighbours: Sequence[set[int]], pairs: Seque
     return (lives, missing) if found else None
 
 
-def by_conflicts(certificate: PlanCertificate) -> PlanCertificate:
-    """Return a proof about buffers that are live at one moment as one about buffers that conflict pairwise, which users can check."""
-    if certificate.proof is not Proof.LIVE_TOGETHER:
+def by_conflicts(certificate: PlanCertificate, untimed: Set[BufferId]) -> PlanCertificate:
+    """Return a proof about buffers that are live at one moment, some of which the user gave no lifetimes, as one about buffers that conflict pairwise."""
+    if certificate.proof is not Proof.LIVE_TOGETHER or untimed.isdisjoint(certificate.buffers):
         return certificate
     return replace(certificate, proof=Proof.CONFLICT_CLIQUE, time=None)
 
 
-def moments_of(neighbours: Sequence[set[int]]) -> Lifetimes:
-    """Return when each vertex is live so that those next to each other are live together, and no others; and the edges for which this is not so."""
-    cliques = cliques_of(neighbours)
+def moments_of(neighbours: Sequence[set[int]], most_missing: int | None = None) -> Lifetimes | None:
+    """Return when each vertex is live so that those next to each other are live together, and no others; and the edges for which this is not so.
+
+    None if there are more than `most_missing` of these.
+    """
+    cliques = cliques_of(neighbours, most_missing)
+    if cliques is None:
+        return None
     of_vertex: list[list[int]] = [[] for _ in neighbours]
     for n, members in enumerate(cliques.members):
         for vertex in members:

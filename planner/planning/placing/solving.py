@@ -182,7 +182,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         if self._many is not None:
             return self._many.whole(made)
         if self._solved is not self.problem:
-            made = replace(made, certificates=tuple(map(by_conflicts, made.certificates)))
+            untimed = {buffer.id for buffer in self.problem.buffers if not buffer.live}
+            made = replace(made, certificates=tuple(by_conflicts(each, untimed) for each in made.certificates))
         return made
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:

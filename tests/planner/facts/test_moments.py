@@ -50,7 +50,9 @@ def met(lives: list[tuple[Interval, ...]]) -> Pairs:
 def test_conflicts_of_intervals_become_intervals_again(seed: int) -> None:
     intervals = some_intervals(seed)
     pairs = of_intervals(intervals)
-    lives, missing = moments_of(neighbours_of(len(intervals), pairs))
+    found = moments_of(neighbours_of(len(intervals), pairs))
+    assert found is not None
+    lives, missing = found
     assert not missing
     assert {len(spans) for spans in lives} == {1}
     assert met(lives) == pairs
@@ -61,7 +63,9 @@ def test_any_conflicts_are_live_together_or_remain(seed: int) -> None:
     draw = random.Random(seed)
     count, share = draw.randint(1, 14), draw.random()
     pairs = {pair for pair in combinations(range(count), 2) if draw.random() < share}
-    lives, missing = moments_of(neighbours_of(count, pairs))
+    found = moments_of(neighbours_of(count, pairs))
+    assert found is not None
+    lives, missing = found
     assert met(lives) | {*missing} == pairs
     assert not met(lives) & {*missing}
 

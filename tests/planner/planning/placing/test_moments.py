@@ -76,6 +76,19 @@ def test_proofs_and_shortages_name_no_times_that_the_user_does_not_know() -> Non
     assert verify(problem, short) == ()
 
 
+def test_proofs_about_buffers_with_lifetimes_name_their_time() -> None:
+    buffers = (
+        Buffer("a", 5, live=((0, 9),)),
+        Buffer("b", 5, live=((7, 20),)),
+        Buffer("c", 1, live=((12, 20),)),
+        Buffer("u", 3),
+    )
+    problem = Problem(buffers, constraints=Constraints(conflicts=(("u", "c"), ("u", "b"))))
+    made = plan(problem, WORK)
+    assert [(each.proof, each.time) for each in made.certificates] == [(Proof.LIVE_TOGETHER, 7)]
+    assert verify(problem, made) == ()
+
+
 def test_planners_of_other_systems_are_given_what_the_user_gave() -> None:
     timed = generate("random", Request(20, seed=3))
     with_peers = [name for name, entry in SOLVERS.items() if entry.kind in OF_OTHERS]
