@@ -19,6 +19,7 @@ from ..model.needs import is_one_pool
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
+from .greedy.squeaky_wheel import SqueakyWheel
 from .layout import lives
 from .relaxed.solver import Relaxed
 
@@ -121,6 +122,26 @@ class Gluing(Improver):
             return None
         is_ruled = not is_plain(instance) or _ends_are_limited(instance)
         return Relaxed(instance, selection).lower if is_ruled else selection.kernels.gluing
+
+
+class LateFirst(Improver):
+    """Places all blocks again and again, those earlier that ended too high before.
+
+    Strong where some must begin low and others need not.
+    """
+
+    name: ClassVar[str] = "late_first"
+    features: ClassVar[frozenset[Feature]] = ONE_PEAK
+
+    def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
+        def lower(
+            _sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+        ) -> tuple[Ints, int]:
+            wheel = SqueakyWheel(instance, given, selection.kernels, seed, lambda: report(None))
+            offset = wheel.lower(start, enough, work, report)
+            return offset, wheel.done
+
+        return lower
 
 
 class Run:

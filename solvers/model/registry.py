@@ -103,6 +103,11 @@ SOLVERS: dict[str, Entry] = {
     "improve": Entry(
         SolverKind.IMPROVER, "solvers.heuristics.improve:Improve", "greedy, then moving what defines the peak"
     ),
+    "late_first": Entry(
+        SolverKind.IMPROVER,
+        "solvers.heuristics.improve:LateFirst",
+        "greedy, then pass after pass, in which what ended too high comes earlier",
+    ),
     "core": Entry(
         SolverKind.IMPROVER,
         "solvers.heuristics.core:Core",

@@ -43,6 +43,8 @@ class Share(NamedTuple):
     """If more than this percentage is in use, other engines do better."""
     least_core: int = 0
     """If the few largest blocks take less than this percentage of the room in use, other engines do better."""
+    needs_limits: bool = False
+    """It is of use only where some blocks must end below where others may."""
     blocks_per_part: int | None = None
     """It gets one more part for each this many blocks: large components need it more than others."""
     at_once: bool = False
@@ -109,6 +111,7 @@ ROSTER = {
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
+    "late_first": Role(Share(needs_limits=True, needs_native=True)),
     "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
@@ -192,6 +195,10 @@ class Extent(Protocol):
     def core(self) -> int:
         """The percentage of that which the few largest blocks take."""
 
+    @property
+    def is_limited(self) -> bool:
+        """Must some block that can move end below where others may?"""
+
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
@@ -209,6 +216,7 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
         and (share.least_fill == 0 or extent.fill >= share.least_fill)
         and (share.most_fill is None or extent.fill <= share.most_fill)
         and (share.least_core == 0 or extent.core >= share.least_core)
+        and (not share.needs_limits or extent.is_limited)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()

@@ -73,6 +73,14 @@ class Component:
         """The percentage of the room in use that its few largest blocks take."""
         return core_weight(self.piece.instance)
 
+    @cached_property
+    def is_limited(self) -> bool:
+        """Must some block that can move end below where others may?"""
+        instance = self.piece.instance
+        is_free = instance.lowest < instance.highest
+        ends = instance.highest + instance.block_high[:, None]
+        return bool((ends + instance.modulus)[is_free].min(initial=ADDRESS_LIMIT) <= ends.max(where=is_free, initial=0))
+
     @property
     def best_peak(self) -> int | None:
         """The lowest peak that is known, if need be above the capacity."""

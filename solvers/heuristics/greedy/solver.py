@@ -26,6 +26,7 @@ from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from ..best import Best
 from .by_birth import by_birth
+from .squeaky_wheel import SqueakyWheel
 from .windows import Windows
 
 MANY = 100_000
@@ -36,6 +37,8 @@ LATE = 20_000
 """With fewer blocks a first pass takes less than the kernel allows it when time is up."""
 MOVING_WORK = 100_000
 """The work of lowering, a tenth of a second, if a pass does not take longer."""
+CEILING_WORK, CEILING_PASSES = 300_000, 50
+"""Where no pass has a place for all, so much work goes on, or that of so many passes, if that is more; half of all work at most."""
 
 
 class Greedy(Solver):
@@ -89,7 +92,7 @@ class _Passes:
         self.can_lower = selected.origin is Origin.NATIVE
         """In Python that takes longer than a pass."""
         self.work = 0
-        """The work of lowering; passes over all blocks are not counted."""
+        """The work of lowering and of minding ceilings; the kernel's passes are not counted."""
         self._has_made_up = False
 
     def make(self, passes: Sequence[tuple[str, str]]) -> None:
@@ -131,14 +134,16 @@ class _Passes:
             self.work += moved
 
     def mind_ceilings(self) -> None:
-        """If no pass found a place for all, place those first that may not lie high."""
-        instance = self._known.instance
+        """If no pass found a place for all, place those first that may not lie high, and then those that came too late."""
         if self._known.placement is not None or self._known.control.stopped() is not None:
             return
-        order = np.lexsort((-instance.block_high, instance.highest[:, 0]))
-        offset = self._kernels.greedy_place(instance.sections, self._columns, order, Fit.LOWEST)
+        seed, limit = self._task.seed % (1 << 64), self._task.limits.work
+        wheel = SqueakyWheel(self._known.instance, self._columns, self._kernels, seed, lambda: self._report(None))
+        most = max(CEILING_WORK, CEILING_PASSES * wheel.work_of_pass)
+        offset = wheel.placed(most if limit is None else min(most, limit // 2))
         if offset is not None:
             self._known.offer_offset(offset)
+        self.work += wheel.done
 
     def make_up_for_haste(self) -> None:
         """If time is up, place by birth, once: a first pass was finished in haste, if it was made at all."""

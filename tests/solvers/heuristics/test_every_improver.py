@@ -7,7 +7,7 @@ import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.core import Core
-from solvers.heuristics.improve import Beam, Gluing, Improve, Improver
+from solvers.heuristics.improve import Beam, Gluing, Improve, Improver, LateFirst
 from solvers.heuristics.mosaic.solver import Mosaic
 from solvers.kernels.columns import columns
 from solvers.model.errors import StopReason
@@ -24,6 +24,7 @@ IMPROVERS: dict[str, type[Improver]] = {
     "beam": Beam,
     "gluing": Gluing,
     "core": Core,
+    "late_first": LateFirst,
     "mosaic": Mosaic,
 }
 

@@ -47,6 +47,7 @@ class Extent(NamedTuple):
     pairs: int = 0
     fill: int = 0
     core: int = 0
+    is_limited: bool = False
 
 
 def names(
@@ -147,6 +148,11 @@ def test_mosaics_are_put_together_where_hardly_any_room_is_left() -> None:
     assert names(("mosaic", "search"), share.smallest, share.from_round - 1, fill=100) == ["search"]
     assert names(("mosaic", "search"), share.smallest - 1, fill=100) == ["search"]
     assert names(("mosaic", "search"), (share.largest or 0) + 1, fill=100) == ["search"]
+
+
+def test_late_ones_come_first_where_some_must_end_low() -> None:
+    teams = [team(("late_first", "search"), Extent(10, is_limited=limited), 1) for limited in (True, False)]
+    assert [[name for name, _ in each] for each in teams] == [["late_first", "search"], ["search"]]
 
 
 def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
