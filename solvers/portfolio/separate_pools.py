@@ -99,6 +99,10 @@ class _SeparatePools:
 
     def _greedy_apart(self, pool: SinglePool, task: Task) -> None:
         """Make a first placement of each component, since one of them has none."""
+        limit = task.limits.work
+        if limit is not None:
+            each = max(limit - self.engines.work, 0) // max(len(pool.open), 1)
+            task = replace(task, limits=replace(task.limits, work=each))
         for component in pool.open if len(pool.open) > 1 else ():
             if self.board.stopped():
                 return

@@ -37,8 +37,10 @@ LATE = 20_000
 """With fewer blocks a first pass takes less than the kernel allows it when time is up."""
 MOVING_WORK = 100_000
 """The work of lowering, a tenth of a second, if a pass does not take longer."""
-CEILING_WORK, CEILING_PASSES = 300_000, 50
-"""Where no pass has a place for all, so much work goes on, or that of so many passes, if that is more; half of all work at most."""
+CEILING_WORK, LEAST_PASSES, MOST_PASSES = 300_000, 50, 1_000
+"""Where no pass has a place for all, others are made with so much work, but at least and at most so many,"""
+CEILING_PART = 8
+"""and with one of so many parts of all work at most."""
 
 
 class Greedy(Solver):
@@ -139,8 +141,8 @@ class _Passes:
             return
         seed, limit = self._task.seed % (1 << 64), self._task.limits.work
         wheel = SqueakyWheel(self._known.instance, self._columns, self._kernels, seed, lambda: self._report(None))
-        most = max(CEILING_WORK, CEILING_PASSES * wheel.work_of_pass)
-        offset = wheel.placed(most if limit is None else min(most, limit // 2))
+        most = min(max(CEILING_WORK, LEAST_PASSES * wheel.work_of_pass), MOST_PASSES * wheel.work_of_pass)
+        offset = wheel.placed(most if limit is None else min(most, limit // CEILING_PART))
         if offset is not None:
             self._known.offer_offset(offset)
         self.work += wheel.done

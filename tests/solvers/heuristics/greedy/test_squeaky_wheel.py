@@ -92,7 +92,7 @@ def test_what_can_be_in_no_place_ends_with_the_work() -> None:
     instance = make_instance([plain(0, 1, 4, max_offset=2), plain(0, 1, 4, max_offset=2)])
     run = wheel(instance)
     assert run.placed(100) is None
-    assert run.done == 100
+    assert 100 <= run.done < 100 + run.work_of_pass
 
 
 def test_a_stop_ends_it_with_what_is_known() -> None:
