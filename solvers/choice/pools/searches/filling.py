@@ -4,6 +4,9 @@ At the fullest section each pool must be full to the last unit, so the blocks th
 is filled with these, and then with what gains most for its size; all others go to the next one. Where the last pool is too full by that, some of its blocks
 come sooner the next time, until it can be packed. An attempt takes about as long as a pass of greedy, and mostly some dozens are enough, however crowded pools
 are. Then the dearest blocks come sooner, and what comes of that is kept if it costs less.
+
+Where half of the work finds nothing, gains count for less and sizes for more, and all pools but the last are lowered step by step; after each placement
+they are raised again.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ AT_ONCE, TIRED = 20, 0.7
 """So many blocks come sooner at most after an attempt; who came sooner before is chosen again only if he gains more, by e to this."""
 ROOM_FOR_GAPS = 50
 """Where the last pool could not be packed, so much less of it is filled."""
+EASED_AFTER, OF_GAIN, OF_SIZE = 2, 0.2, 0.3
+"""After such a part of the work without a placement, these powers of a block's gain and of its size say how soon it comes."""
+TRIES, LOWER, RAISE, LOWEST = 10, 100, 50, 300
+"""Then pools are lowered by so many thousandths after so many attempts, down to the lowest, and raised after a placement."""
 LEAST_GAIN = 1e-9
 """Less than any gain that counts."""
 KEPT, DEAREST = 0.8, 30
@@ -68,11 +75,14 @@ class Filling:
         """By turn: what a block loses if it has to go to a later pool, for its size."""
         self._sooner = np.zeros(instance.blocks, dtype=np.float64)
         """By how much each block comes sooner than its gain says."""
+        self._is_eased, self._level, self._tries = False, 1000, 0
 
     def run(self, work: int) -> Placement | None:
         """The cheapest placement that is found; None if there was none within the work."""
         best, least = None, np.inf
         while self._gains and self.work < work and self._control.stopped() is None:
+            if self._is_eased or (best is None and self.work * EASED_AFTER >= work):
+                self._ease()
             keeps, tops = self._divided()
             lower = ending_at(self._instance, tops)
             pools, offset = self._filled(lower, keeps)
@@ -89,6 +99,7 @@ class Filling:
             cost = float(self._costs[np.arange(len(pools)), pools].sum())
             if cost < least:
                 best, least = Placement(pools, offset), cost
+            self._level, self._tries = min(self._level + RAISE, 1000), 0
             self._begin_again(pools)
         return best
 
@@ -98,6 +109,15 @@ class Filling:
         outcome = packing.outcome(self._turns[-1], rest, Goal.FIT, max(min(budget.PACKING_LAST, left), 1))
         self.work += packing.work
         return None if outcome.placement is None else outcome.placement.offset
+
+    def _ease(self) -> None:
+        """Let gains count for less from now on, and lower the pools after some attempts; from the lowest on they begin high again."""
+        if not self._is_eased:
+            self._is_eased, self._tries = True, TRIES
+            self._sooner[:] = 0
+        self._tries += 1
+        if self._tries > TRIES:
+            self._level, self._tries = (self._level if self._level > LOWEST else 1000) - LOWER, 0
 
     def _begin_again(self, pools: Ints) -> None:
         """Forget a part of who came sooner, and let those come sooner that would gain most by another pool."""
@@ -113,7 +133,8 @@ class Filling:
         np.add.at(sizes, self._block[rects], self._sizes[rects])
         keeps, tops, left = np.full(i.blocks, -1), [0] * len(i.pools), np.unique(self._block[rects])
         for pool, gains in zip(self._turns, self._gains, strict=False):
-            end = i.pools[pool].capacity
+            capacity = i.pools[pool].capacity
+            end = None if capacity is None else capacity * self._level // 1000
             for block in left[np.argsort(-self._urgency(gains)[left], kind="stable")].tolist():
                 if i.allowed[block, pool] and (end is None or tops[pool] + int(sizes[block]) <= end):
                     tops[pool] += int(sizes[block])
@@ -153,7 +174,8 @@ class Filling:
             )
             if not len(here):
                 return
-            weights: Floats = gains[here] * np.exp(-TIRED * self._sooner[here])
+            gained: Floats = np.maximum(gains[here], LEAST_GAIN) ** OF_GAIN if self._is_eased else gains[here]
+            weights: Floats = gained * np.exp(-TIRED * self._sooner[here])
             block = here[int(weights.argmax())]
             self._sooner[block] += 1
             stays[block] = False
@@ -162,7 +184,10 @@ class Filling:
 
     def _urgency(self, gains: Floats) -> Floats:
         """The greater it is, the sooner a block comes."""
-        found: Floats = np.log(np.maximum(gains, LEAST_GAIN)) + self._sooner
+        found: Floats = np.log(np.maximum(gains, LEAST_GAIN))
+        if self._is_eased:
+            found = OF_GAIN * found + OF_SIZE * np.log(np.maximum(self._instance.block_high, 1))
+        found += self._sooner
         return found
 
     def _live(self, some: Bools) -> Ints:

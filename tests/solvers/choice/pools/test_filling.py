@@ -35,6 +35,18 @@ def test_pools_together_are_as_high_as_what_is_live_and_cost_less_than_the_last_
     assert cost < each[:, -1].sum()
 
 
+@pytest.mark.parametrize(("blocks", "seed"), [(200, 2), (200, 10), (300, 3)])
+def test_pools_are_lowered_where_nothing_is_found_below_full_ones(blocks: int, seed: int) -> None:
+    problem = with_preference(generate("hot", Request(blocks, seed, parameters={"live": 60})), Preference.SIZE)
+    instance = lower(problem).instance
+    found, again = (Filling(instance, 1, Task(Limits()), Silent()).run(100_000) for _ in range(2))
+    assert found is not None
+    assert again is not None
+    assert violation(instance, found) is None
+    assert evaluate(instance, found)[0] == first_bounds(instance).value[0]
+    assert (found.offset == again.offset).all()
+
+
 def test_the_same_work_gives_the_same_placement() -> None:
     instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
     first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
