@@ -172,6 +172,7 @@ class Filling:
             here = np.unique(
                 self._block[(lower.rect_start <= section) & (section < lower.rect_end) & stays[self._block]]
             )
+            here = here[np.isfinite(gains[here])]
             if not len(here):
                 return
             gained: Floats = np.maximum(gains[here], LEAST_GAIN) ** OF_GAIN if self._is_eased else gains[here]

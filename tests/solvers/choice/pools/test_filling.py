@@ -47,6 +47,14 @@ def test_pools_are_lowered_where_nothing_is_found_below_full_ones(blocks: int, s
     assert (found.offset == again.offset).all()
 
 
+def test_blocks_that_may_be_in_the_last_pool_alone_do_not_come_sooner_for_nothing() -> None:
+    problem = with_preference(generate("hot", Request(200, 1, 1, {"live": 60})), Preference.SIZE)
+    last = problem.pools[-1].name
+    buffers = tuple(replace(each, pools=(last,)) if n % 10 else each for n, each in enumerate(problem.buffers))
+    instance = lower(replace(problem, buffers=buffers)).instance
+    assert Filling(instance, 1, Task(Limits()), Silent()).run(WORK) is None
+
+
 def test_the_same_work_gives_the_same_placement() -> None:
     instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
     first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
