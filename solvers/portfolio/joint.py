@@ -23,6 +23,7 @@ from ..model.solver import Control, Goal, Task
 from .ahead import Answers, within, working_ahead
 from .board import Board
 from .execute import FULL, Earnings, Engines, ask, execute
+from .held import Held
 from .kept_apart import Ways, ways_to_share
 from .known import Known
 from .proven import Proven
@@ -50,6 +51,10 @@ SHARE_OF_LEADER = 0.9
 """The leader's part of the work left after greedy."""
 WORK_OF_LEADER = 4_000_000
 """The leader's work if there is no limit; it is asked again with more in later rounds."""
+HELD = "held"
+"""The name under which it is counted what ruling out costs has found."""
+SHARE_OF_HOLDING, WORK_OF_HOLDING = 8, 500_000
+"""The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
 MANY_BLOCKS = 5_000
@@ -111,6 +116,8 @@ class Joint:
         self.settled_pools = (
             SettledPools(self.instance, self.task, self.engines, self.known, self.proven) if may_repack else None
         )
+        may_hold = not by_name and bool(engines) and (instance.weighs_moves or instance.weighs_reuse)
+        self.held = Held(self.instance, self.task, self.engines, self.known, solve_again) if may_hold else None
         self.ways: Ways | None = None
         """All ways to pay the least cost of reuse, once that is known."""
         self.seeks_ways = not by_name and bool(engines)
@@ -128,7 +135,11 @@ class Joint:
     @property
     def parts(self) -> int:
         """The number of parts that the work of the next round is divided into."""
-        return sum(map(self.earnings.parts, self._asked)) + FULL * self._can_pack()
+        return (
+            sum(map(self.earnings.parts, self._asked))
+            + FULL * self._can_pack()
+            + self._can_hold() * self.earnings.parts(HELD)
+        )
 
     @property
     def _asked(self) -> list[str]:
@@ -146,6 +157,8 @@ class Joint:
             self._ask("greedy", self._greedy_work())
         if self._finished() is None and self.settled_pools is not None:
             self.settled_pools.try_all(self.rounds)
+        if self._finished() is None and self._can_hold():
+            self._hold(None)
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
         task = replace(self.task, start=self.known.placement)
@@ -173,6 +186,11 @@ class Joint:
         names, found = self._asked, set[str]()
         if self._can_pack() and self._finished() is None:
             self._pack(work * FULL)
+        is_holding = self._can_hold() and self._finished() is None
+        if is_holding:
+            value = self.known.value
+            self._hold(work * self.earnings.parts(HELD))
+            found.update([HELD] * (self.known.value != value))
         for name in names:
             if self._finished() is not None:
                 break
@@ -186,7 +204,7 @@ class Joint:
             self.earnings.took(name, granted, self.engines.work - spent)
             if (self.known.value, self.proven.bound) != (value, bound):
                 found.add(name)
-        self.earnings.end_round(names, found)
+        self.earnings.end_round([*names, HELD] if is_holding else names, found)
         if self.engines.work == before and not waits:
             self.engines.active.clear()  # nothing is left for them to do
         self._seek_ways()
@@ -244,6 +262,19 @@ class Joint:
 
     def _can_pack(self) -> bool:
         return self.ways is not None or (self.settled_pools is not None and self.settled_pools.can_lower())
+
+    def _can_hold(self) -> bool:
+        return self.ways is None and self.held is not None and self.held.is_open
+
+    def _hold(self, work: int | None) -> None:
+        """Rule out costs with this work in this round; None: for the first time."""
+        assert self.held is not None
+        left = self._left()
+        with suppress(GivenUp), interrupted_by(self._give_up):
+            if work is None:
+                self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
+            else:
+                self.held.improve(self.rounds, work)
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""

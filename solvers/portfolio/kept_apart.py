@@ -90,7 +90,7 @@ def ways_to_share(instance: Instance, placement: Placement) -> Ways | None:
     first, *later = instance.terms
     if first is not Term.REUSE_COST or not later or not instance.weighs_reuse or (instance.penalties[:, 2] < 0).any():
         return None
-    keys, is_free = pair_keys(instance, instance.penalties[:, :2]), _may_be_apart(instance)
+    keys, is_free = pair_keys(instance, instance.penalties[:, :2]), may_be_apart(instance)
     pairs, number = np.unique(keys[is_free], return_inverse=True)
     costs = np.zeros(len(pairs), dtype=np.int64)
     np.add.at(costs, number, instance.penalties[is_free, 2])
@@ -114,7 +114,7 @@ def may_share(instance: Instance, placement: Placement | None) -> Bools:
     return share_addresses(instance, placement, instance.penalties[:, :2])
 
 
-def _may_be_apart(instance: Instance) -> Bools:
+def may_be_apart(instance: Instance) -> Bools:
     """For each cost, true if there is one, and it is not between parts of one block, which lie as they lie."""
     first, second, cost = instance.penalties.T
     may: Bools = (cost > 0) & (instance.part_block[first] != instance.part_block[second])
@@ -133,7 +133,7 @@ def _sets(costs: list[int], most: int, begin: int = 0) -> Iterator[tuple[list[in
 def parted(instance: Instance, may_share: Bools) -> Instance:
     """The instance without costs of reuse; of the pairs that have one, only those that may share do."""
     pairs = instance.penalties[:, :2]
-    apart = pairs[_may_be_apart(instance) & ~may_share]
+    apart = pairs[may_be_apart(instance) & ~may_share]
     is_excluded = np.isin(pair_keys(instance, instance.exclusions), pair_keys(instance, apart))
     return replace(
         instance,
