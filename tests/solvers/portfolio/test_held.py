@@ -50,17 +50,20 @@ def test_a_plan_that_moves_nothing_is_found_without_counting_moves(crowded: Prob
     draw = random.Random(41)
     was = tuple(Was(each.id, each.pool, each.offset) for each in old.placements if draw.random() < 0.2)
     found = plan(replace(crowded, terms=(Term.STABILITY,), was=was, peak_price=100), OPTIONS)
+    assert old.peak is not None
     assert found.objective.terms[0].value == 100 * old.peak
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_pairs_that_need_not_share_keep_apart_at_the_least_peak(crowded: Problem, workers: int) -> None:
-    draw, pairs = random.Random(3), list[tuple[int, int]]()
-    while len(pairs) < 300:
-        one, other = draw.sample(crowded.buffers, 2)
-        if one.live[-1][1] <= other.live[0][0] and (one.id, other.id) not in pairs:
-            pairs.append((one.id, other.id))
-    costs = tuple(ReusePenalty(*pair, 1 + number % 7) for number, pair in enumerate(pairs))
+    draw = random.Random(3)
+    pairs = (draw.sample(crowded.buffers, 2) for _ in range(1_000))
+    far = {
+        (one.id, other.id): None
+        for one, other in pairs
+        if one.live and other.live and one.live[-1][1] <= other.live[0][0]
+    }
+    costs = tuple(ReusePenalty(*pair, 1 + number % 7) for number, pair in enumerate(far))
     problem = replace(
         crowded,
         terms=(Term.SUM_OF_PEAKS, Term.REUSE_COST),
