@@ -51,9 +51,7 @@ SHARE_OF_LEADER = 0.9
 """The leader's part of the work left after greedy."""
 WORK_OF_LEADER = 4_000_000
 """The leader's work if there is no limit; it is asked again with more in later rounds."""
-HELD = "held"
-"""The name under which it is counted what ruling out costs has found."""
-SHARE_OF_HOLDING, WORK_OF_HOLDING = 8, 500_000
+SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
@@ -135,11 +133,7 @@ class Joint:
     @property
     def parts(self) -> int:
         """The number of parts that the work of the next round is divided into."""
-        return (
-            sum(map(self.earnings.parts, self._asked))
-            + FULL * self._can_pack()
-            + self._can_hold() * self.earnings.parts(HELD)
-        )
+        return sum(map(self.earnings.parts, self._asked)) + FULL * self._can_pack()
 
     @property
     def _asked(self) -> list[str]:
@@ -157,8 +151,8 @@ class Joint:
             self._ask("greedy", self._greedy_work())
         if self._finished() is None and self.settled_pools is not None:
             self.settled_pools.try_all(self.rounds)
-        if self._finished() is None and self._can_hold():
-            self._hold(None)
+        if self._finished() is None:
+            self._hold()
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
         task = replace(self.task, start=self.known.placement)
@@ -186,11 +180,6 @@ class Joint:
         names, found = self._asked, set[str]()
         if self._can_pack() and self._finished() is None:
             self._pack(work * FULL)
-        is_holding = self._can_hold() and self._finished() is None
-        if is_holding:
-            value = self.known.value
-            self._hold(work * self.earnings.parts(HELD))
-            found.update([HELD] * (self.known.value != value))
         for name in names:
             if self._finished() is not None:
                 break
@@ -204,7 +193,7 @@ class Joint:
             self.earnings.took(name, granted, self.engines.work - spent)
             if (self.known.value, self.proven.bound) != (value, bound):
                 found.add(name)
-        self.earnings.end_round([*names, HELD] if is_holding else names, found)
+        self.earnings.end_round(names, found)
         if self.engines.work == before and not waits:
             self.engines.active.clear()  # nothing is left for them to do
         self._seek_ways()
@@ -263,18 +252,13 @@ class Joint:
     def _can_pack(self) -> bool:
         return self.ways is not None or (self.settled_pools is not None and self.settled_pools.can_lower())
 
-    def _can_hold(self) -> bool:
-        return self.ways is None and self.held is not None and self.held.is_open
-
-    def _hold(self, work: int | None) -> None:
-        """Rule out costs with this work in this round; None: for the first time."""
-        assert self.held is not None
+    def _hold(self) -> None:
+        """Rule out costs of moves and reuse, for one more placement to begin with."""
+        if self.held is None or not self.held.is_of_use or self.known.placement is None:
+            return
         left = self._left()
         with suppress(GivenUp), interrupted_by(self._give_up):
-            if work is None:
-                self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
-            else:
-                self.held.improve(self.rounds, work)
+            self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""

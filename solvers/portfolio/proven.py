@@ -141,7 +141,8 @@ class Proven:
 
     def raised(self, value: Value | None) -> Value:
         """The bound raised by what is proven of each term alone, as far as the terms before it are at their least."""
-        if not (self._of_several or self._priced_later or self._searched_later) and not any(
+        is_nothing_left = value is not None and not any(value[1:])
+        if not (is_nothing_left or self._of_several or self._priced_later or self._searched_later) and not any(
             proof.sets for proof in self._certificates
         ):
             return self.bound  # nothing is proven about later terms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -47,12 +48,14 @@ def test_pools_are_lowered_where_nothing_is_found_below_full_ones(blocks: int, s
     assert (found.offset == again.offset).all()
 
 
-def test_blocks_that_may_be_in_the_last_pool_alone_do_not_come_sooner_for_nothing() -> None:
-    problem = with_preference(generate("hot", Request(200, 1, 1, {"live": 60})), Preference.SIZE)
-    last = problem.pools[-1].name
-    buffers = tuple(replace(each, pools=(last,)) if n % 10 else each for n, each in enumerate(problem.buffers))
+def test_blocks_that_may_be_in_the_last_pool_alone_never_come_sooner() -> None:
+    """They gain minus infinity elsewhere, and coming sooner often enough made that no number, of which numpy warns."""
+    problem = with_preference(generate("hot", Request(300, 1, 1, {"live": 80})), Preference.SIZE)
+    draw, last = random.Random(1), problem.pools[-1].name
+    buffers = tuple(replace(each, pools=(last,)) if draw.random() < 0.9 else each for each in problem.buffers)
     instance = lower(replace(problem, buffers=buffers)).instance
-    assert Filling(instance, 1, Task(Limits()), Silent()).run(WORK) is None
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(90_000)
+    assert found is None or violation(instance, found) is None
 
 
 def test_the_same_work_gives_the_same_placement() -> None:
