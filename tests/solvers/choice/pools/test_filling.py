@@ -54,7 +54,7 @@ def test_blocks_that_may_be_in_the_last_pool_alone_never_come_sooner() -> None:
     draw, last = random.Random(1), problem.pools[-1].name
     buffers = tuple(replace(each, pools=(last,)) if draw.random() < 0.9 else each for each in problem.buffers)
     instance = lower(replace(problem, buffers=buffers)).instance
-    found = Filling(instance, 1, Task(Limits()), Silent()).run(90_000)
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(200_000)
     assert found is None or violation(instance, found) is None
 
 
