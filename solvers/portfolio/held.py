@@ -45,7 +45,9 @@ class Held:
         self.is_of_use = bool(self._costs.any()) and task.goal is Goal.MINIMISE
 
     def begin(self, work: int) -> None:
-        """Rule out nothing, as if there were no costs, and then all that can be ruled out together, with this work in all."""
+        """Rule out nothing, as if there were no costs, and then all that can be ruled out together, with this work in all, if it is enough to begin."""
+        if work < 2 * (WORK_OF_A_TRY + WORK_OF_A_BLOCK) * self._instance.blocks:
+            return
         end = self._engines.work + work
         if not self._instance.has_choice:
             self._try(np.zeros(len(self._costs), dtype=np.bool_), work // 2)
