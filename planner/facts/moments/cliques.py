@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from heapq import nlargest
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...model.deadline import PREPARING, in_time
 
-Edge = tuple[int, int]
+Edge: TypeAlias = tuple[int, int]
 
 LOOKS = 8
 """So many of a vertex's neighbours are looked at for the one with whom it keeps most edges."""
@@ -29,7 +29,7 @@ class Cliques(NamedTuple):
 
 
 def cliques_of(neighbours: Sequence[Set[int]], most_missing: int | None = None) -> Cliques | None:
-    """Return cliques with all edges of the graph, or nearly all where it is not chordal; None if more than `most_missing` would be in none."""
+    """Return cliques with all edges of the graph, or nearly all where it is not chordal; None if they would lack more than `most_missing`."""
     members: list[list[int]] = []
     joined: list[dict[int, tuple[int, ...]]] = []
     missing: list[Edge] = []

@@ -6,7 +6,19 @@ from itertools import combinations
 
 import pytest
 
-from memplan import Buffer, Constraints, Options, PlanStatus, Pool, Preference, Problem, plan, verify, with_preference
+from memplan import (
+    Buffer,
+    CannotSolve,
+    Constraints,
+    Options,
+    PlanStatus,
+    Pool,
+    Preference,
+    Problem,
+    plan,
+    verify,
+    with_preference,
+)
 from memplan.generate import Request, generate
 from planner.model.problem import BufferId
 from solvers.model.outcome import Proof
@@ -96,5 +108,5 @@ def test_planners_of_other_systems_are_given_what_the_user_gave() -> None:
     untimed = without_lifetimes(timed)
     made = plan(untimed, replace(WORK, solver="usmp_by_size"))
     assert made.peak == plan(timed, replace(WORK, solver="usmp_by_size")).peak
-    with pytest.raises(Exception, match="does not take explicit conflicts"):
+    with pytest.raises(CannotSolve, match="does not take explicit conflicts"):
         plan(untimed, replace(WORK, solver="relay_tokens"))
