@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -10,6 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from ..bounds.ceilings import below_ranges, limited
 from ..geometry.presolve import by_pool
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement, Term
@@ -27,6 +29,8 @@ from .turns import Part, Turn, play
 WIDTH_PER_WORK = 18
 """Live sections for each unit of work that the search needs for its first dive."""
 
+SHARE_OF_A_CEILING, WORK_OF_A_CEILING = 2, 1_000_000
+"""The part of the work after which placements below a reserved range are given up if none is found; and the work if there is no limit."""
 AGAIN_STEP = 499_979
 """An engine with two turns in a round has another seed in the second."""
 
@@ -38,14 +42,60 @@ def solve_separate_pools(
 
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
-    return _SeparatePools(instance, task, control, engines, by_name).run()
+    before = list[Outcome]()
+    least, solver = 0, None
+    while (low := below_ranges(instance, least, control.stopped)) is not None:
+        limit = _left(task, before)
+        run = _SeparatePools(low.instance, _with_work(task, limit), control, engines, by_name, instance)
+        outcome = run.run(WORK_OF_A_CEILING if limit is None else limit // SHARE_OF_A_CEILING)
+        before.append(outcome)
+        if outcome.placement is not None or outcome.stop not in (StopReason.PROVED, StopReason.WORK_LIMIT):
+            return _signed(replace(outcome, infeasible=False), before)
+        if not outcome.infeasible or len(instance.pools) > 1:
+            break
+        least, solver = low.others, outcome.certificates[0].solver
+    end = limited(instance, control.stopped)
+    run = _SeparatePools(end, _with_work(task, _left(task, before)), control, engines, by_name, instance)
+    if least:
+        run.pools[0].raise_to(least, solver)
+    outcome = run.run()
+    return _signed(outcome, [*before, outcome])
+
+
+def _left(task: Task, before: Sequence[Outcome]) -> int | None:
+    """The work that these runs leave."""
+    limit = task.limits.work
+    return None if limit is None else max(limit - sum(outcome.work for outcome in before), 0)
+
+
+def _with_work(task: Task, work: int | None) -> Task:
+    return replace(task, limits=replace(task.limits, work=work))
+
+
+def _signed(outcome: Outcome, runs: Sequence[Outcome]) -> Outcome:
+    """The outcome of these runs together."""
+    if len(runs) < 2:
+        return outcome
+    return replace(
+        outcome,
+        work=sum(run.work for run in runs),
+        took_part=tuple(dict.fromkeys(name for run in runs for name in run.took_part)),
+        notes=tuple(dict.fromkeys(note for run in runs for note in run.notes)),
+        reproducible=all(run.reproducible for run in runs),
+    )
 
 
 class _SeparatePools:
-    """One run."""
+    """One run. Pools may end lower than those of the `whole` instance."""
 
     def __init__(
-        self, instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
+        self,
+        instance: Instance,
+        task: Task,
+        control: Control,
+        engines: tuple[str, ...],
+        by_name: bool,
+        whole: Instance,
     ) -> None:
         self.instance = instance
         self.task = task
@@ -55,14 +105,23 @@ class _SeparatePools:
         # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
         any_will_do = task.goal is Goal.FIT  # then a bound is of use only where greedy finds none
         self.pools = [
-            SinglePool(piece, control.stopped, is_quick=any_will_do) for piece in by_pool(instance, self.pool_of)
+            SinglePool(
+                piece,
+                control.stopped,
+                is_quick=any_will_do,
+                own_end=all(instance.pools[p].capacity == whole.pools[p].capacity for p in piece.pools),
+            )
+            for piece in by_pool(instance, self.pool_of)
         ]
         self.target_peak = peak_worth(instance, task.target) if task.target and len(instance.pools) == 1 else None
         """The caller's target as a peak; None without one, or with several pools, whose peaks it does not tell."""
         self.solver: str | None = None
         self.rounds = 0
+        for pool in self.pools:
+            self.board.put(pool.settled, pool.number, pool.settled_at)
 
-    def run(self) -> Outcome:
+    def run(self, patience: int | None = None) -> Outcome:
+        """Solve it; with `patience` it is given up after so much work without a placement."""
         self._prove()
         if any(pool.impossible for pool in self.pools):
             return self._outcome(StopReason.PROVED)
@@ -70,6 +129,9 @@ class _SeparatePools:
             self._greedy(pool)
             self._begin_with_start(pool)
         while (stop := self._finished()) is None:
+            if patience is not None and self.board.value is None and self.engines.work >= patience:
+                stop = StopReason.WORK_LIMIT
+                break
             stop = self._round()
             if stop is not None:
                 break
@@ -119,7 +181,7 @@ class _SeparatePools:
         if self.task.start is None:
             return
         # What was disjoint stays disjoint: sizes are whole units.
-        offset = pool.in_units(self.task.start.offset[pool.blocks])
+        offset = pool.moved(self.task.start.offset)
         for component in pool.open:
             piece = component.piece
             found = Placement.in_one_pool(offset[piece.blocks])

@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from ..bounds.one_pool import pool_bound
-from ..geometry.presolve import Piece, above, cut, floor_of, scaled, unit
+from ..geometry.presolve import Piece, above, cut, floor_of, restrict, scaled, unit
+from ..geometry.simpler import below, raised, throughout, with_ranges
 from ..heuristics.core import core_weight
 from ..model.conflicts import components, live_pair_count
 from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
@@ -99,23 +100,36 @@ class Component:
 class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
-    def __init__(self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False) -> None:
-        """With `is_quick` the bound is a cheap one, until `measure` is called."""
+    def __init__(
+        self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False, own_end: bool = True
+    ) -> None:
+        """With `is_quick` the bound is a cheap one, until `measure` is called. Without `own_end` its blocks' limits alone are why it ends."""
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
         self.blocks = blocks
-        self.floor = floor_of(single)
+        self.settled: Ints = blocks[:0]
+        """Blocks that need the pool at all times: they have their places, and the others work around them."""
+        self.settled_at: Ints = blocks[:0]
+        open_ones = single
+        if (always := throughout(single)) is not None:
+            self.blocks, self.settled = blocks[~always.blocks], blocks[always.blocks]
+            self.settled_at = always.offset[always.blocks]
+            ends = self.settled_at + single.block_high[always.blocks]
+            rest = restrict(single, np.flatnonzero(~always.blocks), [0], squeeze=False)
+            ranges = list(zip(self.settled_at.tolist(), ends.tolist(), strict=True))
+            open_ones = with_ranges(rest.instance, ranges)
+        self.floor = floor_of(open_ones)
         """Addresses count from here: below it all is reserved."""
-        lifted = above(single, self.floor)
+        lifted = above(open_ones, self.floor)
         self.unit = unit(lifted)
         self.instance = scaled(lifted, self.unit)
-        self._cut, self._single, self._is_quick = cut, single, is_quick
+        self._cut, self._single, self._is_quick, self._own_end = cut, single, is_quick, own_end
         self._bound_by(stopped if not is_quick else lambda: True)
         self.capacity = self.instance.pools[0].capacity
-        self.offset: Ints = np.zeros(len(blocks), dtype=np.int64)
+        self.offset: Ints = np.zeros(len(self.blocks), dtype=np.int64)
         """A base for every block that is placed, in the pool's units."""
-        self.placed = np.zeros(len(blocks), dtype=bool)
+        self.placed = np.zeros(len(self.blocks), dtype=bool)
         self.open: list[Component] = []
         self._hopeless = self._has_first = False
 
@@ -126,6 +140,16 @@ class SinglePool:
     def in_units(self, address: Numbers) -> Numbers:
         """How many units above the floor the address is."""
         return (address - self.floor) // self.unit
+
+    def moved(self, offset: Ints) -> Ints:
+        """The bases of its blocks, in units, in a placement of all: what is settled changes places with all that is below it."""
+        at, was = offset[self.blocks], offset[self.settled]
+        heights = self._cut.instance.block_high[np.isin(self._cut.blocks, self.settled)]
+        order = np.argsort(was, kind="stable")
+        above = np.append(np.cumsum(heights[order][::-1])[::-1], 0)
+        is_free = bool((was != self.settled_at).any())
+        moved: Ints = at + above[np.searchsorted(was[order], at, side="right")] if is_free else at
+        return self.in_units(moved)
 
     def _bound_by(self, stopped: Callable[[], object]) -> None:
         found = pool_bound(self._single, 0, stopped=stopped)
@@ -150,10 +174,10 @@ class SinglePool:
         """True if it is proven that the blocks do not fit."""
         return self._hopeless or (self.capacity is not None and self.bound > self.capacity)
 
-    def give_up(self, solver: str) -> None:
+    def give_up(self, solver: str | None) -> None:
         """Note that a solver proved that a component fits nowhere."""
         self._hopeless = True
-        if self.capacity is None:
+        if self.capacity is None or not self._own_end:
             self.certificate = Certificate(Proof.SEARCH, 0, solver=solver)
             return
         self.bound = max(self.bound, self.capacity + 1)
@@ -215,7 +239,8 @@ class SinglePool:
         first = Placement.in_one_pool(self.offset[blocks])
         if not self.placed[blocks].all():
             return Component(piece, bound, above=first if self._has_first else None)
-        return Component(piece, bound, first, piece.instance.end_of(first.offset))
+        peak = piece.instance.end_of(first.offset)
+        return Component(piece._replace(instance=below(piece.instance, peak)), bound, first, peak)
 
     def improve(self, component: Component, placement: Placement, peak: int) -> bool:
         """Take a better placement of a component; False if it is no better, or ends above the capacity: then it is only a start."""
@@ -236,9 +261,15 @@ class SinglePool:
         component.bound = max(component.bound, bound)
         if component.bound <= self.bound or self.impossible:
             return False
-        self.bound = component.bound
-        self.certificate = Certificate(Proof.SEARCH, self.address(self.bound), self.number, solver=solver)
+        self.raise_to(self.address(component.bound), solver)
         return True
+
+    def raise_to(self, address: int, solver: str | None) -> None:
+        """Take a higher bound, proven by a solver."""
+        self.bound = max(self.bound, -((self.floor - address) // self.unit))
+        self.certificate = Certificate(Proof.SEARCH, self.address(self.bound), self.number, solver=solver)
+        if self.impossible and not self._own_end:
+            self.give_up(solver)
 
     def close(self) -> None:
         """Forget the components that no longer matter."""
@@ -250,15 +281,10 @@ def without_capacity(instance: Instance) -> Instance:
     capacity = instance.pools[0].capacity
     if capacity is None:
         return instance
-    i = instance
-    ceiling = (capacity - i.block_high)[:, None]
     roof = (
-        int(i.lowest.max(initial=0))
-        + int((i.block_high + i.modulus[:, 0]).sum())
-        + max((e for _, e in i.pools[0].reserved), default=0)
+        int(instance.lowest.max(initial=0))
+        + int((instance.block_high + instance.modulus[:, 0]).sum())
+        + max((end for _, end in instance.pools[0].reserved), default=0)
     )
-    capped = (i.highest > ceiling - i.modulus) & (i.highest != i.lowest)
-    lifted = min(roof, ADDRESS_LIMIT - 1) - i.block_high[:, None]
-    lifted = lifted - (lifted - i.residue) % i.modulus
-    highest = np.where(capped, np.maximum(lifted, i.highest), i.highest)
-    return replace(i, highest=highest, pools=(replace(i.pools[0], capacity=None),))
+    lifted = raised(instance, capacity, min(roof, ADDRESS_LIMIT - 1))
+    return replace(lifted, pools=(replace(instance.pools[0], capacity=None),))

@@ -394,7 +394,7 @@ def test_an_empty_instance_is_optimal() -> None:
 
 @pytest.mark.parametrize(("peak", "is_last", "components"), [(9, False, 1), (9, True, 0), (11, True, 1)])
 def test_a_last_placement_within_the_capacity_opens_no_components(peak: int, is_last: bool, components: int) -> None:
-    instance = make_instance([(0, 4, 2), (2, 6, 3), (4, 8, 2), (5, 7, 1)], capacity=10)
+    instance = make_instance([(0, 4, 2), (2, 5, 3), (4, 8, 2), (6, 9, 1)], capacity=10)
     pool = SinglePool(restrict(instance, np.arange(4), [0]))
     pool.accept(np.array([peak - 2, 0, 3, 5]), is_last=is_last)
     assert (len(pool.open), pool.peak) == (components, peak if peak <= 10 else None)

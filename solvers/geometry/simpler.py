@@ -1,0 +1,115 @@
+"""One pool said simpler: limits and reserved ranges that keep nothing better away, and blocks that need the pool at all times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.instance import Bools, Instance, Ints
+from .presolve import floor_of
+
+
+def raised(instance: Instance, end: int, to: int) -> Instance:
+    """The instance of one pool in which blocks that may end as high as `end` may end as high as `to`; fixed ones stay."""
+    modulus = instance.modulus
+    reach = instance.highest + instance.block_high[:, None]
+    is_free = (reach + modulus > end) & (instance.highest != instance.lowest)
+    highest = to - instance.block_high[:, None]
+    highest = highest - (highest - instance.residue) % modulus
+    return replace(instance, highest=np.where(is_free, np.maximum(highest, instance.highest), instance.highest))
+
+
+def below(instance: Instance, peak: int) -> Instance:
+    """The instance of one pool where only placements that end below this known peak are of interest: what no such placement can touch is gone."""
+    pool = instance.pools[0]
+    kept = tuple((begin, end) for begin, end in pool.reserved if begin < peak)
+    reach = instance.highest + instance.block_high[:, None]
+    to = int(reach.max(initial=peak))
+    if kept == pool.reserved and bool((reach + instance.modulus > to).all()):
+        return instance
+    return replace(raised(instance, peak, to), pools=(replace(pool, reserved=kept),))
+
+
+def lowered(instance: Instance, pool: int, ceiling: int) -> Instance:
+    """The instance whose pool ends here, below all that is reserved above."""
+    spec = instance.pools[pool]
+    highest = instance.highest.copy()
+    most = ceiling - instance.block_high
+    most -= (most - instance.residue[:, pool]) % instance.modulus[:, pool]
+    inside = instance.allowed[:, pool]
+    highest[inside, pool] = np.minimum(highest[inside, pool], most[inside])
+    specs = list(instance.pools)
+    specs[pool] = replace(spec, capacity=ceiling, reserved=tuple(each for each in spec.reserved if each[0] < ceiling))
+    return replace(instance, pools=tuple(specs), highest=highest)
+
+
+class Throughout(NamedTuple):
+    """Blocks that need one pool at all times, and where they are best: what remains has these ranges reserved."""
+
+    blocks: Bools
+    offset: Ints
+    """(n) 0 for all others."""
+
+
+def throughout(instance: Instance) -> Throughout | None:
+    """Blocks of one pool that can have their places before all others; None if there are none, or no others.
+
+    Fixed ones are where they are. Others may be lowest if no alignment is lost by that, and nothing has to lie, or end, at a certain height: in any
+    placement, each block lies above or below such a block, which can change places with all that is below it.
+    """
+    first, last = instance.rect_start.min(initial=instance.sections), instance.rect_end.max(initial=0)
+    parts, rects = np.bincount(instance.part_block, minlength=instance.blocks), _rects_of_blocks(instance)
+    always = np.zeros(instance.blocks, dtype=np.bool_)
+    block = instance.part_block[instance.rect_part]
+    always[block] = (instance.rect_start == first) & (instance.rect_end == last)
+    always &= (parts == 1) & (rects == 1) & (instance.block_high > 0)
+    always[instance.part_block[instance.exclusions]] = False
+    if not always.any():
+        return None
+    high, modulus = instance.block_high, instance.modulus[:, 0]
+    fixed = (instance.lowest == instance.highest)[:, 0]
+    chosen, offset = always & fixed, np.where(always & fixed, instance.lowest[:, 0], 0)
+    step, floor = int(modulus.max()), floor_of(instance)
+    ends = instance.highest[:, 0] + high
+    is_free = (
+        not (fixed & ~always).any()
+        and not instance.residue.any()
+        and not (step % modulus).any()
+        and bool((instance.lowest[~fixed] <= floor).all())
+        and bool((ends + modulus > ends.max(where=~fixed, initial=0))[~fixed].all())
+        and all(end <= floor for _, end in instance.pools[0].reserved)
+        and not chosen.any()
+        and floor % step == 0
+    )
+    if is_free:
+        chosen = always & (high % step == 0)
+        stacked = np.cumsum(np.where(chosen, high, 0))
+        offset = np.where(chosen, floor + stacked - high, 0)
+    elif _overlap(
+        [*instance.pools[0].reserved, *zip(offset[chosen].tolist(), (offset + high)[chosen].tolist(), strict=True)]
+    ):
+        return None  # then nothing fits, which is for others to say
+    return Throughout(chosen, offset) if chosen.any() and not chosen.all() else None
+
+
+def _overlap(ranges: list[tuple[int, int]]) -> bool:
+    return any(begin < end for (_, end), (begin, _) in pairwise(sorted(ranges)))
+
+
+def _rects_of_blocks(instance: Instance) -> Ints:
+    return np.bincount(instance.part_block[instance.rect_part], minlength=instance.blocks)
+
+
+def with_ranges(instance: Instance, ranges: list[tuple[int, int]]) -> Instance:
+    """The instance of one pool in which these ranges are reserved, too."""
+    pool = instance.pools[0]
+    merged = list[tuple[int, int]]()
+    for begin, end in sorted([*pool.reserved, *ranges]):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((begin, end))
+    return replace(instance, pools=(replace(pool, reserved=tuple(merged)),))
