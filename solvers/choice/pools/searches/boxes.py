@@ -59,6 +59,8 @@ class BoxSearch:
         self._number = 0
         self._unknown = best
         """The least bound of the boxes that are too small to split and still unsolved."""
+        self._narrow = NARROW
+        """What is narrow here: wider boxes, too, as long as questions about boxes are answered at once."""
 
     def run(self, bound: int, relaxed: Relaxed | None = None) -> int:
         """Search until the work is used up; return a lower bound on the cost of every choice. `relaxed` solves the program of all heights."""
@@ -111,6 +113,10 @@ class BoxSearch:
         """Return a lower bound for these heights; remember better choices that were found."""
         question = replace(self._question, least=known, most=self._best - 1, heights=heights)
         answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
+        if answer.stopped is not None:
+            self._narrow = min(2 * self._narrow, NARROW)
+        elif answer.work <= budget.SOON_PER_ENTRY * self._program.entries:
+            self._narrow = max(self._narrow // 2, 1)
         if answer.pools is not None and answer.value is not None and answer.value < self._best:
             self._best = answer.value
             self.found.insert(0, Choice(answer.value, self._program.least_tops(answer.pools), answer.pools))
@@ -123,7 +129,7 @@ class BoxSearch:
         return [price * (high - low) for price, (low, high) in zip(self._prices, box.heights, strict=True)]
 
     def _is_narrow(self, box: Box) -> bool:
-        return all(width * NARROW <= self._best for width in self._widths(box))
+        return all(width * self._narrow <= self._best for width in self._widths(box))
 
     def _close_to(self, box: Box) -> Heights:
         """Heights of the box close to those in the linear program's solution."""
