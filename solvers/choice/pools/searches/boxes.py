@@ -60,7 +60,9 @@ class BoxSearch:
         self._unknown = best
         """The least bound of the boxes that are too small to split and still unsolved."""
         self._narrow = NARROW
-        """What is narrow here: wider boxes, too, as long as questions about boxes are answered at once."""
+        """What is narrow here: wider boxes, too, as long as questions about boxes are answered at once,"""
+        self._widest = 1
+        """but no wider than this: wider ones are too hard."""
 
     def run(self, bound: int, relaxed: Relaxed | None = None) -> int:
         """Search until the work is used up; return a lower bound on the cost of every choice. `relaxed` solves the program of all heights."""
@@ -114,9 +116,9 @@ class BoxSearch:
         question = replace(self._question, least=known, most=self._best - 1, heights=heights)
         answer = self._asking.ask(self._program, question, min(self._each, self._end - self._asking.work))
         if answer.stopped is not None:
-            self._narrow = min(2 * self._narrow, NARROW)
+            self._narrow = self._widest = min(2 * self._narrow, NARROW)
         elif answer.work <= budget.SOON_PER_ENTRY * self._program.entries:
-            self._narrow = max(self._narrow // 2, 1)
+            self._narrow = max(self._narrow // 2, self._widest)
         if answer.pools is not None and answer.value is not None and answer.value < self._best:
             self._best = answer.value
             self.found.insert(0, Choice(answer.value, self._program.least_tops(answer.pools), answer.pools))
