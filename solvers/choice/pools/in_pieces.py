@@ -28,7 +28,6 @@ from .searches.dearest_first import choose_dearest_first
 from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
 from .searches.in_time import InTime
-from .searches.limits import can_limit
 from .searches.peaks import Choice, is_held_by_peaks
 
 SLACKS = (2, 5, 10, 20)
@@ -74,12 +73,14 @@ class InPieces(PlacedChoices):
         self._displace(budget.DISPLACING if is_enough else budget.DISPLACING_ALONE)
         if self._is_over() or not is_enough:
             return
+        self._keep_for_second()
         search = InTime(self.program, self.number, self.asking, self.packing)
         relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
         if relaxed is not None:
             self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
             self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
             self._take(self._settled_at(relaxed))
+        self._bound_second(relaxed)
 
     def _pack_lower(self) -> None:
         """Pack each pool as low as possible where only that counts: what is proven of later terms then presumes the least peaks."""
@@ -222,9 +223,6 @@ class InPieces(PlacedChoices):
 
     def _can_begin_windows(self) -> bool:
         return self._some(budget.WHOLE) >= budget.WINDOW_PER_ENTRY * self.program.entries
-
-    def _has_limits(self, index: int) -> bool:
-        return index < len(self.program.terms) and can_limit(self.program, index)
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""

@@ -13,6 +13,7 @@ from .budget import Share
 from .placing.clashes import Clashes
 from .placing.packing import Packing
 from .prices.crowds import Relaxed
+from .prices.fullest_rows import FullestRows
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
 from .program.program import Program
@@ -20,6 +21,7 @@ from .program.writing import class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 from .searches.boxes import BoxSearch
+from .searches.limits import can_limit
 from .searches.peaks import Choice
 
 NAME = "pools_first"
@@ -48,6 +50,8 @@ class Standing:
         """The work that the linear program of a term gets at least if it is needed for a proof."""
         self.asked = dict[int, int]()
         """The work of questions about the program as a whole, by term."""
+        self.kept = 0
+        """The work that is kept for what comes at the end."""
         self.is_known = False
         """Was the last question answered in full?"""
 
@@ -56,7 +60,7 @@ class Standing:
         return self.asking.work + self.packing.work
 
     def _left(self) -> int | None:
-        return None if self.task.limits.work is None else max(self.task.limits.work - self.work, 0)
+        return None if self.task.limits.work is None else max(self.task.limits.work - self.work - self.kept, 0)
 
     def _share(self, share: Share) -> int | None:
         """A part of what is left; never 0, so that it is not taken for no limit."""
@@ -69,10 +73,13 @@ class Standing:
         return budget.WITHOUT_LIMIT if work is None else work
 
     def _is_over(self) -> bool:
+        return self._is_stopped() or self._left() == 0
+
+    def _is_stopped(self) -> bool:
+        """Is it over, whatever is left of the work?"""
         if self.value is not None and (self.value <= self.task.enough or self.task.goal is Goal.FIT):
             return True
-        left = self._left()
-        return left == 0 or self.asking.stop is not None or self.control.stopped() is not None
+        return self.asking.stop is not None or self.control.stopped() is not None
 
     def _is_settled(self, index: int) -> bool:
         return self.value is not None and self.bound[: index + 1] == self.value[: index + 1]
@@ -106,6 +113,10 @@ class Standing:
     def _has_floors(self, index: int) -> bool:
         """Is this a term that is bounded pool by pool?"""
         return False
+
+    def _has_limits(self, index: int) -> bool:
+        """Is this a term of peaks alone after one that the choice decides?"""
+        return index < len(self.program.terms) and can_limit(self.program, index)
 
     def _known(self, index: int) -> int | None:
         """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""
@@ -160,6 +171,24 @@ class Standing:
             self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
         self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
         return found
+
+    def _keep_for_second(self) -> None:
+        """Keep work for the bound of a second term of peaks alone."""
+        if self._has_limits(1):
+            self.kept = min(self._some(budget.SECOND), budget.SECOND_PER_ENTRY * self.program.entries)
+
+    def _bound_second(self, relaxed: Relaxed | None) -> None:
+        """Bound such a term where the first one, whose linear program this is, is no greater than it is; with what was kept for that."""
+        work, self.kept = self.kept, 0
+        if not work or relaxed is None or self.value is None or self._is_stopped() or self._is_settled(1):
+            return
+        held, rows = self.value[:1], FullestRows(self.program, relaxed)
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        found = self.asking.relax_at_once(rows.program, held, rows.crowds, work)
+        if found is not None:
+            second = rows.in_whole(found)
+            self._keep(1, certificate_of(self.instance, self.program, self.number, second, held))
+            self._learn(1, Answer(None, None, bound_of(self.program, second, held), StopReason.WORK_LIMIT))
 
     def _takes_prices(self, index: int) -> bool:
         """Can prices with crowds prove something of the term?"""

@@ -47,9 +47,12 @@ class Whole(FreeHeights):
     def run(self) -> Outcome:
         for index in range(len(self.program.terms)):
             self._minimise(index)
+            if self._is_settled(0):
+                self.kept = 0  # as much can be found out of the next one by itself
             if self.infeasible or self._is_over():
                 break
         self._price_proofs()
+        self._bound_second(self.relaxed.get(0))
         return self.outcome()
 
     def _minimise(self, index: int) -> None:
@@ -90,7 +93,7 @@ class Whole(FreeHeights):
             self._pack_together(Choice(known, self.program.least_tops(pools), pools))
 
     def _has_floors(self, index: int) -> bool:
-        return index < len(self.program.terms) and can_limit(self.program, index)
+        return self._has_limits(index)
 
     def _goes_by_windows(self, index: int) -> bool:
         return not self._weighs_peaks(index) or can_limit(self.program, index)

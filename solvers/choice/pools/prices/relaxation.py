@@ -33,7 +33,7 @@ class Fineness(NamedTuple):
     """How closely the program is solved."""
 
     levels: int
-    """Levels of each pool, besides one for the size of each class."""
+    """Levels of each pool, besides one for the size of each class; 0: none at all, crowds having the room of the greatest height."""
     idle: int
     gain: float
     """Rounds of crowds end when so many in a row have raised the bound by no more than this part."""
@@ -50,6 +50,8 @@ class Members(NamedTuple):
 WHOLE = Fineness(64, 2, 1e-4)
 OF_BOX = Fineness(16, 1, 3e-4)
 """Where one of many ranges of heights is looked at: closer levels, since they are of that range, and fewer rounds."""
+AT_ONCE = Fineness(0, 1, 1.0)
+"""Where crowds are known, and one round is all."""
 
 
 def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
@@ -216,7 +218,8 @@ class Relaxation:
             low, high = self._lowest[pool], self._highest[pool]
             steps = self._fineness.levels
             grid = {low + (high - low) * n // steps for n in range(1, steps + 1)}
-            levels = [] if self._is_free[pool] else sorted(level for level in sizes[pool] | grid if low < level <= high)
+            is_whole = self._is_free[pool] or not steps
+            levels = [] if is_whole else sorted(level for level in sizes[pool] | grid if low < level <= high)
             columns = [lp.column(0.0, 1.0) for _ in levels]
             rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]
             entries = [(column, rise) for column, rise in zip(columns, rises, strict=True)]

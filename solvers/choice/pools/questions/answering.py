@@ -14,7 +14,7 @@ from ....exact.cpsat.sums import Sums
 from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
-from ..prices.relaxation import OF_BOX, Relaxation
+from ..prices.relaxation import AT_ONCE, OF_BOX, Relaxation
 from ..program.program import Costs, Pools, Program, Row
 from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
 
@@ -36,7 +36,8 @@ class Answering:
             self._program = question["program"]
         assert self._program is not None, "the first question comes with its program"
         if question["question"] is None:
-            return self._relax_box(question, control) if question["heights"] else self._relax(question, control)
+            is_known = question["crowds"] is not None
+            return self._relax_with(question, control) if is_known else self._relax(question, control)
         asked: Question = question["question"]
         weighs_peaks = asked.weighs_peaks(self._program)
         first = self._program.terms[0]
@@ -70,12 +71,14 @@ class Answering:
         relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
         return write_relaxed(relaxed, self._relaxation.work - before) | {"is_cut": self._relaxation.is_cut}
 
-    def _relax_box(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """The linear program with pools of given heights, which has its own levels between them."""
+    def _relax_with(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        """The linear program with these crowds: with pools of given heights, which has its own levels between them, or once without levels."""
         assert self._program is not None
-        box = self._program.between(question["heights"])
-        relaxation = Relaxation(box, (), fineness=OF_BOX, crowds=question["crowds"])
-        relaxed = relaxation.solve(None, question["work"], control.stopped, question["enough"])
+        program, fineness = self._program, AT_ONCE
+        if question["heights"]:
+            program, fineness = program.between(question["heights"]), OF_BOX
+        relaxation = Relaxation(program, question["held"], fineness=fineness, crowds=question["crowds"])
+        relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, question["enough"])
         return write_relaxed(relaxed, relaxation.work + budget.RELAXATION_PER_ENTRY * self._program.entries)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeAlias
@@ -126,20 +127,32 @@ class Asking:
             wish = LinearProgram(program, held, None, work)
             self._solved_ahead.append((wish, line.begin(program, self._relaxing(line, wish))))
 
+    def relax_at_once(
+        self, program: Program, held: tuple[int, ...], crowds: Sequence[Crowd], work: int
+    ) -> Relaxed | None:
+        """The linear program of the term after those held, with these crowds and no others; None if it was not solved."""
+        request = {"heights": (), "held": held, "rounds": 1, "enough": math.inf}
+        return self._relaxed_with(program, crowds, request | {"work": work}, len(held))
+
     def relax_box(
         self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
     ) -> Relaxed | None:
-        """The same of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
+        """The linear program of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
+        request = {"heights": heights, "held": (), "rounds": None, "enough": enough}
+        return self._relaxed_with(program, crowds, request | {"work": work}, 0)
+
+    def _relaxed_with(
+        self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int
+    ) -> Relaxed | None:
         if self.stop is not None:
             return None
         self._charge(None if self._known is program else program)
-        request = {"question": None, "heights": heights, "crowds": crowds, "enough": enough, "work": work}
         line = self._free_line() or self._lines[0]
-        reply = self._said(line, program, request | self._usual)
+        reply = self._said(line, program, {"question": None, "crowds": crowds} | request | self._usual)
         if self._is_missing(reply):
             return None
         assert reply.fields is not None
-        relaxed, spent = read_relaxed(reply.fields, program, 0)
+        relaxed, spent = read_relaxed(reply.fields, program, held)
         self.work += spent
         return relaxed
 
@@ -213,7 +226,7 @@ class Asking:
     def _relaxing(self, line: Line, wish: LinearProgram) -> dict[str, Any]:
         """What to say to the line, which then goes on from what it has solved."""
         goes_on = bool(line.solved) and line.solved[-1].program is wish.program
-        request = {"question": None, "held": wish.held, "heights": (), "work": wish.work, "rounds": wish.rounds}
+        request = {"question": None, "crowds": None, "held": wish.held, "work": wish.work, "rounds": wish.rounds}
         line.solved = [*line.solved, wish]
         return request | self._usual | {"goes_on": goes_on}
 
