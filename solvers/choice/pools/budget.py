@@ -124,8 +124,8 @@ LIKELY = Share(8, 9)
 BOUND_OF_LATER, LEAST_OF_BOUND_PER_ENTRY = Share(1, 4), 200
 """Of the linear program of a later term, and how much must be left for each number in it."""
 LIMITS = Share(3, 4)
-SECOND, SECOND_PER_ENTRY = Share(1, 10), 4
-"""Where pools are crowded, kept for the linear program of such a term at the fullest sections, and how much for each number in the program at most."""
+SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
+"""Where pools are crowded, kept of all work for the linear program of such a term at the fullest sections, and how much for each number in the program at most."""
 
 # Later terms of choices, after peaks alone.
 

@@ -55,8 +55,6 @@ class FreeHeights(PlacedChoices):
             is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
             easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
             self._find_covers(index)
-            if not index and not self.program.apart and self._live(0) >= CROWDED:
-                self._keep_for_second()
             if question.near is None and self._live(index) >= FAR_TOO_CROWDED and self._pack_with_room(question):
                 return []
             found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))
@@ -153,6 +151,7 @@ class FreeHeights(PlacedChoices):
         is_packed = bool(self._take(search.run(self._some(share))))
         if displaces and self._is_crowded():
             self._displace(budget.DISPLACING_BESIDE_ROOM)
+            self._keep_for_second()  # only windows follow, which hardly help here
         return is_packed
 
     def _pack_once_with_room(self, question: Question) -> bool:

@@ -173,9 +173,11 @@ class Standing:
         return found
 
     def _keep_for_second(self) -> None:
-        """Keep work for the bound of a second term of peaks alone."""
+        """Keep work for the bound of a second term of peaks alone, even if hardly any is left."""
         if self._has_limits(1):
-            self.kept = min(self._some(budget.SECOND), budget.SECOND_PER_ENTRY * self.program.entries)
+            part, of = budget.SECOND
+            most = (self.task.limits.work or budget.WITHOUT_LIMIT) * part // of
+            self.kept = min(most, budget.SECOND_PER_ENTRY * self.program.entries)
 
     def _bound_second(self, relaxed: Relaxed | None) -> None:
         """Bound such a term where the first one, whose linear program this is, is no greater than it is; with what was kept for that."""
