@@ -24,6 +24,7 @@ from .ahead import Answers, within, working_ahead
 from .board import Board
 from .execute import FULL, Earnings, Engines, ask, execute
 from .held import Held
+from .in_rooms import solve_in_rooms
 from .kept_apart import Ways, ways_to_share
 from .known import Known
 from .proven import Proven
@@ -55,6 +56,8 @@ SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
+LEADER_OF_ROOMS = "pools_first"
+"""Whose word it is that nothing better is in the rooms of pools."""
 MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
@@ -63,12 +66,7 @@ GROWTH = 4
 
 def solve_joint(instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool) -> Outcome:
     """Run greedy, then the engines in rounds, one after the other; each starts from all results before it."""
-    run = Joint(instance, task, control, engines, by_name)
-    run.begin()
-    while run.is_open and (part := work_of_part(task.limits.work, run.engines.work, run.parts)):
-        run.round(part)
-    run.settle_ties()
-    return run.outcome()
+    return Joint(instance, task, control, engines, by_name).solve()
 
 
 def solve_again(instance: Instance, task: Task, control: Control) -> Outcome:
@@ -82,6 +80,16 @@ def solve_again(instance: Instance, task: Task, control: Control) -> Outcome:
 def work_of_part(limit: int | None, spent: int, parts: int) -> int:
     """The work for each part of the engines' shares in the next round; 0 when nothing is left."""
     return round_work(limit, spent, parts, first=FIRST_ROUND_WORK // FULL, least=LEAST_WORK // FULL, growth=GROWTH)
+
+
+def solve_way(instance: Instance, task: Task, control: Control) -> Outcome:
+    """Solve an instance of rooms; pools that stayed whole are not looked at again."""
+    engines = engines_of_auto(instance)
+    if not is_joint(instance):
+        return solve_separate_pools(instance, task, control, engines, by_name=False)
+    run = Joint(instance, task, control, engines, by_name=False)
+    run.has_rooms = False
+    return run.solve()
 
 
 class Joint:
@@ -119,11 +127,21 @@ class Joint:
         self.ways: Ways | None = None
         """All ways to pay the least cost of reuse, once that is known."""
         self.seeks_ways = not by_name and bool(engines)
+        self.has_rooms = not by_name and bool(engines) and any(pool.reserved for pool in self.instance.pools)
+        """May gaps between reserved ranges be solved as pools of their own?"""
         self.steady = True
         """True if another run would settle ties in the same way."""
         self.rounds = 0
         self.earnings = Earnings()
         self.ahead: Answers = {}
+
+    def solve(self) -> Outcome:
+        """The whole run."""
+        self.begin()
+        while self.is_open and (part := work_of_part(self.task.limits.work, self.engines.work, self.parts)):
+            self.round(part)
+        self.settle_ties()
+        return self.outcome()
 
     @property
     def is_open(self) -> bool:
@@ -153,6 +171,8 @@ class Joint:
             self.settled_pools.try_all(self.rounds)
         if self._finished() is None:
             self._hold()
+        if self._finished() is None and self.has_rooms:
+            self._solve_in_rooms()
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
         task = replace(self.task, start=self.known.placement)
@@ -259,6 +279,21 @@ class Joint:
         left = self._left()
         with suppress(GivenUp), interrupted_by(self._give_up):
             self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
+
+    def _solve_in_rooms(self) -> None:
+        """Solve each gap between reserved ranges as a pool of its own, with as much work as a leader gets."""
+        left = self._left()
+        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
+        task = replace(task, start=self.known.placement)
+        outcome = solve_in_rooms(self.instance, task, self.known.relay(LEADER_OF_ROOMS), solve_way)
+        if outcome is None:
+            return
+        self.engines.count(outcome, *outcome.took_part)
+        if outcome.placement is not None and outcome.value is not None:
+            self.known.take(outcome.placement, outcome.value, outcome.solver)
+        self.proven.infeasible |= outcome.infeasible
+        if outcome.infeasible or outcome.bound > self.proven.bound:
+            self.proven.take_search(outcome, LEADER_OF_ROOMS)
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""

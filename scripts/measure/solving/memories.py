@@ -5,7 +5,7 @@
 For each kind of random problem, size and preset: the gap of each solver, means over the seeds, in percent of the first term; the number of fully
 proven plans of the last solver, and its processor time, with all its processes. The bound is the best that any of them proved. Work is limited to
 what this many seconds stand for, and nothing by the clock, so everything but the processor time repeats exactly. `without:NAME` is `auto` without
-that engine.
+that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from planner import Options, Plan, Preference, Problem, plan
+from planner import Options, Plan, Pool, Preference, Problem, plan
 from planner.generate import Request, generate
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, by_work, cases, seeds
@@ -24,6 +24,8 @@ from solvers.portfolio.roster import ROSTER
 from solvers.sandbox import shutdown
 
 WITHOUT = "without:"
+RESERVED = 64
+"""So many times a memory's alignment is reserved in it."""
 
 
 def gap(made: Plan, bound: int, term: int = 0) -> float:
@@ -57,6 +59,32 @@ def measured(problem: Problem, name: str, options: Options) -> tuple[Plan, float
     return made, spent.seconds() - before
 
 
+def with_ranges(problem: Problem, form: str) -> Problem:
+    """The problem with a reserved range in the middle of each memory, or with the gaps beside it as memories, in which peaks then count from each begin."""
+    if form == "none":
+        return problem
+    sizes = [pool.size for pool in problem.pools if pool.size is not None]
+    pools = list[Pool]()
+    of = dict[str, tuple[str, ...]]()
+    for pool in problem.pools:
+        middle = (max(sizes) if pool.size is None else pool.size // 2) // pool.alignment * pool.alignment
+        end = middle + RESERVED * pool.alignment
+        size = None if pool.size is None else pool.size + end - middle
+        if pool.read_only or form == "middle":
+            ranges = () if pool.read_only else ((middle, end),)
+            pools.append(replace(pool, size=pool.size if pool.read_only else size, reserved=ranges))
+            of[pool.name] = (pool.name,)
+            continue
+        above = replace(pool, name=f"{pool.name}.above", size=None if size is None else size - end)
+        pools += [replace(pool, size=middle), above]
+        of[pool.name] = (pool.name, above.name)
+    buffers = [
+        buffer if buffer.pools is None else replace(buffer, pools=tuple(n for name in buffer.pools for n in of[name]))
+        for buffer in problem.buffers
+    ]
+    return replace(problem, pools=tuple(pools), buffers=tuple(buffers))
+
+
 def main() -> None:
     parser = Arguments(__doc__)
     parser.add_several_memories(tuple(Preference))
@@ -64,6 +92,7 @@ def main() -> None:
     parser.add_seeds(3, 1000)
     parser.add_work(10)
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
+    parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
@@ -78,7 +107,8 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     gaps: dict[str, list[float]] = {name: [] for name in args.compare}
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
-        problem = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
+        made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
+        problem = with_ranges(made_up, args.reserved)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
         for name, (one, _) in made.items():

@@ -1,0 +1,136 @@
+"""Solves an instance whose pools have reserved ranges room by room: each way is an instance without such ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ..bounds.first_bounds import first_bounds
+from ..geometry.rooms import Way, ways_of
+from ..model.errors import StopReason
+from ..model.instance import Instance, Placement
+from ..model.objective import evaluate
+from ..model.outcome import Outcome, Value
+from ..model.solver import Control, Goal, Task
+
+Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
+
+SHARE_OF_A_WAY = 2
+"""A way gets half of the work that is left while others are open, too; they are solved again with what remains."""
+MOST_TRIES = 2
+LEAST_WORK = 20_000
+"""With less work nothing is begun."""
+WORK_OF_A_LOOK = 10
+"""For each block, the work of a way's first bounds."""
+
+
+class Passed:
+    """The Control of one way's run: placements are passed on as they are in the pools, bounds are not."""
+
+    def __init__(self, way: Way, control: Control) -> None:
+        self._way, self._control = way, control
+        self.log, self.stopped = control.log, control.stopped
+
+    def incumbent(self, placement: Placement) -> None:
+        self._control.incumbent(self._way.lifted(placement))
+
+    def bound(self, bound: Value) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class Standing:
+    """What is known of a way."""
+
+    way: Way
+    bound: Value
+    is_impossible: bool = False
+    is_done: bool = False
+    tries: int = 0
+
+
+def solve_in_rooms(instance: Instance, task: Task, control: Control, solve: Solve) -> Outcome | None:
+    """The best placement and bound of all ways together, with the task's work; None if there is nothing to choose, or too little work."""
+    ways = ways_of(instance)
+    look = WORK_OF_A_LOOK * instance.blocks * len(ways)
+    if not ways or (task.limits.work or 0) < look + LEAST_WORK:
+        return None
+    return InRooms(instance, task, control, solve, ways).run(look)
+
+
+class InRooms:
+    """One run."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control, solve: Solve, ways: list[Way]) -> None:
+        self._instance, self._task, self._control, self._solve = instance, task, control, solve
+        self._best = Outcome(
+            StopReason.WORK_LIMIT, task.start, None if task.start is None else evaluate(instance, task.start)
+        )
+        self._took_part = dict[str, None]()
+        self._notes = dict[str, None]()
+        self._ways = [self._looked_at(way) for way in ways]
+
+    def run(self, work: int) -> Outcome:
+        self._work = work
+        while found := self._open():
+            left = (self._task.limits.work or 0) - self._work
+            if left < LEAST_WORK or self._best.stop is not StopReason.WORK_LIMIT:
+                break
+            one = min(found, key=lambda each: (each.tries, each.bound))
+            self._try(one, left if len(found) == 1 or one.tries else left // SHARE_OF_A_WAY)
+        return self._outcome()
+
+    def _looked_at(self, way: Way) -> Standing:
+        first = first_bounds(way.instance, self._control.stopped)
+        return Standing(way, way.bound(first.value), is_impossible=bool(first.shortage))
+
+    def _open(self) -> list[Standing]:
+        """Ways that may have something better."""
+        if self._task.goal is Goal.FIT and self._best.value is not None:
+            return []
+        return [each for each in self._ways if not self._is_closed(each)]
+
+    def _is_closed(self, each: Standing) -> bool:
+        """Is nothing better there, or no more known of it with more work?"""
+        is_none_better = self._best.value is not None and each.bound >= self._best.value
+        return each.is_impossible or each.is_done or is_none_better or each.tries == MOST_TRIES
+
+    def _try(self, one: Standing, work: int) -> None:
+        """Solve a way with this work."""
+        one.tries += 1
+        limits = replace(self._task.limits, work=work)
+        task = replace(self._task, limits=limits, start=None, bound=(), target=(), pool_bounds=())
+        outcome = self._solve(one.way.instance, task, Passed(one.way, self._control))
+        self._work += outcome.work
+        self._took_part.update(dict.fromkeys(outcome.took_part))
+        self._notes.update(dict.fromkeys(outcome.notes))
+        one.is_impossible = outcome.infeasible
+        one.is_done = outcome.is_optimal
+        one.bound = max(one.bound, one.way.bound(outcome.bound))
+        stop = outcome.stop if self._ends_all(outcome) else self._best.stop
+        best = replace(self._best, stop=stop, reproducible=self._best.reproducible and outcome.reproducible)
+        if outcome.placement is not None:
+            placement = one.way.lifted(outcome.placement)
+            value = evaluate(self._instance, placement)
+            if best.value is None or value < best.value:
+                best = replace(best, placement=placement, value=value, solver=outcome.solver)
+        self._best = best
+
+    def _ends_all(self, outcome: Outcome) -> bool:
+        """Did the run end for a reason that ends all others?"""
+        return outcome.stop not in (StopReason.PROVED, StopReason.GOAL_MET, StopReason.WORK_LIMIT)
+
+    def _outcome(self) -> Outcome:
+        bounds = [each.bound for each in self._ways if not each.is_impossible]
+        value = self._best.value
+        bound = min(bounds, default=()) if value is None else min([value, *bounds])
+        is_proven = not bounds or (value is not None and bound == value)
+        return replace(
+            self._best,
+            stop=StopReason.PROVED if is_proven else self._best.stop,
+            bound=bound,
+            infeasible=not bounds and value is None,
+            work=self._work,
+            took_part=tuple(self._took_part),
+            notes=tuple(self._notes),
+        )
