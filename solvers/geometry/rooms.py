@@ -49,6 +49,8 @@ class Way:
     rooms: tuple[Room, ...]
     below: int
     """What lies below the highest rooms, times the cost of a unit there."""
+    is_widest: bool
+    """Are all rooms open?"""
 
     def lifted(self, placement: Placement) -> Placement:
         """The same placement in the pools."""
@@ -203,7 +205,7 @@ def _way(
             below += original.pools[each[top].pool].cost * each[top].begin
         first += len(each)
     keep = np.array(kept, dtype=np.int64)
-    return Way(original, _of_pools(wide, keep, tuple(specs)), tuple(rooms), below)
+    return Way(original, _of_pools(wide, keep, tuple(specs)), tuple(rooms), below, len(kept) == len(wide.pools))
 
 
 def _of_pools(wide: Instance, keep: Ints, specs: tuple[PoolSpec, ...]) -> Instance:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TypeAlias
 
 from ..bounds.first_bounds import first_bounds
 from ..geometry.rooms import Way, ways_of
 from ..model.errors import StopReason
 from ..model.instance import Instance, Placement
+from ..model.linear_terms import peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Goal, Task
@@ -69,6 +71,8 @@ class InRooms:
         self._took_part = dict[str, None]()
         self._notes = dict[str, None]()
         self._ways = [self._looked_at(way) for way in ways]
+        self._free = sum(1 for _ in takewhile(lambda term: not peak_price(instance, term), ways[0].instance.terms))
+        """How many terms come before the first that counts peaks."""
 
     def run(self, work: int) -> Outcome:
         self._work = work
@@ -76,9 +80,18 @@ class InRooms:
             left = (self._task.limits.work or 0) - self._work
             if left < LEAST_WORK or self._best.stop is not StopReason.WORK_LIMIT:
                 break
-            one = min(found, key=lambda each: (each.tries, each.bound))
-            self._try(one, left if len(found) == 1 or one.tries else left // SHARE_OF_A_WAY)
+            one = min(found, key=lambda each: (each.tries, each.bound, -len(each.way.rooms)))
+            needs_all = len(found) == 1 or one.tries or (self._free and one.way.is_widest)
+            self._try(one, left if needs_all else left // SHARE_OF_A_WAY)
+            self._spread()
         return self._outcome()
+
+    def _spread(self) -> None:
+        """With rooms closed, terms that only the choice decides are no lower than with all open."""
+        for wide in self._ways:
+            if wide.way.is_widest:
+                for each in self._ways:
+                    each.bound = max(each.bound, wide.bound[: self._free])
 
     def _looked_at(self, way: Way) -> Standing:
         first = first_bounds(way.instance, self._control.stopped)
