@@ -166,7 +166,7 @@ def _in_rooms(instance: Instance, rooms: tuple[Room, ...]) -> Instance:
         preference=np.argsort(order, axis=1, kind="stable"),
         hinted=np.zeros(instance.blocks, dtype=np.bool_),
         source=None,
-        was=None if instance.was is None else Was(instance.was.cost, _stays(instance.was.stays, rooms)),
+        was=None if instance.was is None else Was(instance.was.cost, _stays(instance.was.stays, rooms, bases)),
     )
 
 
@@ -181,14 +181,17 @@ def _classes(instance: Instance, rooms: tuple[Room, ...]) -> Ints:
     return classes
 
 
-def _stays(stays: Ints, rooms: tuple[Room, ...]) -> Ints:
-    """Old places, in rooms."""
-    found = list[list[int]]()
-    for block, pool, base, *counts in stays.tolist():
-        for number, room in enumerate(rooms):
-            if room.pool == pool and room.begin <= base and (room.end is None or base < room.end):
-                found.append([block, number, base - room.begin, *counts])
-    return np.array(found, dtype=np.int64).reshape(-1, stays.shape[1])
+def _stays(stays: Ints, rooms: tuple[Room, ...], bases: list[Bases]) -> Ints:
+    """Old places in rooms, as far as a room has them."""
+    found = [stays[:0]]
+    for number, (room, each) in enumerate(zip(rooms, bases, strict=True)):
+        block, base = stays[:, 0], stays[:, 2] - room.begin
+        is_here = (stays[:, 1] == room.pool) & each.allowed[block]
+        is_here &= (each.lowest[block] <= base) & (base <= each.highest[block])
+        here = stays[is_here].copy()
+        here[:, 1], here[:, 2] = number, base[is_here]
+        found.append(here)
+    return np.concatenate(found)
 
 
 def _way(

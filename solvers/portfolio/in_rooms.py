@@ -15,14 +15,19 @@ from ..model.linear_terms import peak_price
 from ..model.objective import evaluate
 from ..model.outcome import Outcome, Value
 from ..model.solver import Control, Goal, Task
+from .execute import ask
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 
-SHARE_OF_A_WAY = 2
-"""A way gets half of the work that is left while others are open, too; they are solved again with what remains."""
-MOST_TRIES = 2
+OF_A_WAY = 3, 4
+"""The part of the work that is left which a way gets while others are open, too."""
+BY_PRICES, BY_PROGRAM = "room_prices", "pool_sharing"
+"""Who bounds ways before they are solved. The second is better and takes far longer."""
+OF_PRICES, OF_PROGRAM = 32, 8
+"""Each bound takes no more than such a part of the work."""
+OF_THE_LAST = 20
+"""With less than such a part of the work, or this much in all, no way is begun: others do more with it."""
 LEAST_WORK = 20_000
-"""With less work nothing is begun."""
 WORK_OF_A_LOOK = 10
 """For each block, the work of a way's first bounds."""
 
@@ -47,8 +52,7 @@ class Standing:
     way: Way
     bound: Value
     is_impossible: bool = False
-    is_done: bool = False
-    tries: int = 0
+    is_tried: bool = False
 
 
 def solve_in_rooms(instance: Instance, task: Task, control: Control, solve: Solve) -> Outcome | None:
@@ -68,6 +72,7 @@ class InRooms:
         self._best = Outcome(
             StopReason.WORK_LIMIT, task.start, None if task.start is None else evaluate(instance, task.start)
         )
+        self._all = task.limits.work or 0
         self._took_part = dict[str, None]()
         self._notes = dict[str, None]()
         self._ways = [self._looked_at(way) for way in ways]
@@ -76,15 +81,38 @@ class InRooms:
 
     def run(self, work: int) -> Outcome:
         self._work = work
-        while found := self._open():
-            left = (self._task.limits.work or 0) - self._work
-            if left < LEAST_WORK or self._best.stop is not StopReason.WORK_LIMIT:
+        self._bound_all(BY_PRICES, OF_PRICES)
+        if not self._free:
+            self._bound_all(BY_PROGRAM, OF_PROGRAM)
+        while (found := self._open()) and self._best.stop is StopReason.WORK_LIMIT:
+            left = self._all - self._work
+            if left < max(LEAST_WORK, self._all // OF_THE_LAST):
                 break
-            one = min(found, key=lambda each: (each.tries, each.bound, -len(each.way.rooms)))
-            needs_all = len(found) == 1 or one.tries or (self._free and one.way.is_widest)
-            self._try(one, left if needs_all else left // SHARE_OF_A_WAY)
+            one = min(found, key=lambda each: (each.bound, -len(each.way.rooms)))
+            needs_all = len(found) == 1 or (self._free and one.way.is_widest)
+            self._try(one, left if needs_all else left * OF_A_WAY[0] // OF_A_WAY[1])
             self._spread()
         return self._outcome()
+
+    def _bound_all(self, name: str, part: int) -> None:
+        """Bound all open ways without solving them, if there are several."""
+        found = self._open()
+        for each in found if len(found) > 1 else ():
+            outcome = ask(name, each.way.instance, self._task_of(self._all // part), Passed(each.way, self._control))
+            if isinstance(outcome, Outcome):
+                self._take(each, outcome)
+
+    def _task_of(self, work: int) -> Task:
+        limits = replace(self._task.limits, work=work)
+        return replace(self._task, limits=limits, start=None, bound=(), target=(), pool_bounds=())
+
+    def _take(self, one: Standing, outcome: Outcome) -> None:
+        """Take what a run proved of a way, and its account."""
+        self._work += outcome.work
+        self._took_part.update(dict.fromkeys(outcome.took_part))
+        self._notes.update(dict.fromkeys(outcome.notes))
+        one.is_impossible |= outcome.infeasible
+        one.bound = max(one.bound, one.way.bound(outcome.bound))
 
     def _spread(self) -> None:
         """With rooms closed, terms that only the choice decides are no lower than with all open."""
@@ -104,22 +132,15 @@ class InRooms:
         return [each for each in self._ways if not self._is_closed(each)]
 
     def _is_closed(self, each: Standing) -> bool:
-        """Is nothing better there, or no more known of it with more work?"""
+        """Is nothing better there, or was it solved already?"""
         is_none_better = self._best.value is not None and each.bound >= self._best.value
-        return each.is_impossible or each.is_done or is_none_better or each.tries == MOST_TRIES
+        return each.is_impossible or each.is_tried or is_none_better
 
     def _try(self, one: Standing, work: int) -> None:
         """Solve a way with this work."""
-        one.tries += 1
-        limits = replace(self._task.limits, work=work)
-        task = replace(self._task, limits=limits, start=None, bound=(), target=(), pool_bounds=())
-        outcome = self._solve(one.way.instance, task, Passed(one.way, self._control))
-        self._work += outcome.work
-        self._took_part.update(dict.fromkeys(outcome.took_part))
-        self._notes.update(dict.fromkeys(outcome.notes))
-        one.is_impossible = outcome.infeasible
-        one.is_done = outcome.is_optimal
-        one.bound = max(one.bound, one.way.bound(outcome.bound))
+        one.is_tried = True
+        outcome = self._solve(one.way.instance, self._task_of(work), Passed(one.way, self._control))
+        self._take(one, outcome)
         stop = outcome.stop if self._ends_all(outcome) else self._best.stop
         best = replace(self._best, stop=stop, reproducible=self._best.reproducible and outcome.reproducible)
         if outcome.placement is not None:
