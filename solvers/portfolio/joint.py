@@ -56,6 +56,8 @@ SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
+SHARE_OF_ROOMS = 2
+"""The part of the work left after greedy with which gaps between reserved ranges are solved; sometimes the instance as it is is proven sooner."""
 LEADER_OF_ROOMS = "pools_first"
 """Whose word it is that nothing better is in the rooms of pools."""
 MANY_BLOCKS = 5_000
@@ -281,9 +283,9 @@ class Joint:
             self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
 
     def _solve_in_rooms(self) -> None:
-        """Solve each gap between reserved ranges as a pool of its own, with as much work as a leader gets."""
+        """Solve each gap between reserved ranges as a pool of its own."""
         left = self._left()
-        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else int(left * SHARE_OF_LEADER))
+        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else left // SHARE_OF_ROOMS)
         task = replace(task, start=self.known.placement)
         outcome = solve_in_rooms(self.instance, task, self.known.relay(LEADER_OF_ROOMS), solve_way)
         if outcome is None:

@@ -1,0 +1,120 @@
+"""Gaps between reserved ranges solved as pools of their own: nothing is claimed that trying everything contradicts."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from planner import Buffer, Options, Plan, Pool, Problem, plan
+from planner.checks import check as faults
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.model.problem import Was
+from planner.planning.placing.lowering import lower
+from solvers.geometry.rooms import ways_of
+from solvers.geometry.rules import violation
+from solvers.model.instance import Term
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome
+from solvers.model.solver import Goal, Limits, Silent, Task
+from solvers.portfolio.in_rooms import solve_in_rooms
+from solvers.portfolio.joint import solve_way
+from tests.small import oracle
+
+TASK = Task(Limits(work=1_000_000))
+TERMS = (
+    (Term.SUM_OF_PEAKS, Term.ACCESS_COST),
+    (Term.ACCESS_COST, Term.SUM_OF_PEAKS),
+    (Term.BALANCED,),
+    (Term.ACCESS_COST, Term.LARGEST_PEAK),
+    (Term.STABILITY, Term.SPILLED_BYTES),
+)
+
+
+def made_up(seed: int, terms: tuple[Term, ...]) -> Problem:
+    """Up to five buffers in up to two pools with up to three ranges, aligned and limited at random, with old places."""
+    draw = random.Random(seed)
+    pools = tuple(
+        Pool(
+            name,
+            draw.choice((None, 24)),
+            draw.choice((1, 1, 2)),
+            reserved=tuple((at, at + draw.randint(1, 5)) for at in draw.sample((0, 4, 7, 12, 19), draw.randint(1, 3))),
+            cost=draw.choice((0, 1, 2)),
+            rank=rank,
+        )
+        for rank, name in enumerate(("p", "q")[: draw.randint(1, 2)])
+    )
+    buffers = []
+    for number in range(draw.randint(3, 5)):
+        start = draw.randint(0, 4)
+        most = draw.randint(4, 20) if draw.random() < 0.2 else None
+        step = draw.choice((1, 1, 2, 3))
+        live = ((start, start + draw.randint(1, 4)),)
+        buffers.append(
+            Buffer(number, draw.randint(1, 7), step, live=live, max_offset=most, accesses=draw.randint(0, 9))
+        )
+    was = tuple(Was(each.id, "p", draw.randint(0, 12)) for each in buffers)
+    return Problem(
+        buffers=tuple(buffers), pools=pools, terms=terms, peak_price=2, was=was if Term.STABILITY in terms else ()
+    )
+
+
+def solved(problem: Problem, task: Task = TASK) -> Outcome | None:
+    return solve_in_rooms(lower(problem).instance, task, Silent(), solve_way)
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term, ...]) -> None:
+    proven = 0
+    for seed in range(6):
+        problem = made_up(seed, terms)
+        found = None if faults(problem) else solved(problem)
+        if found is None:
+            continue
+        best = oracle.solve(problem).value
+        assert found.infeasible == (best is None), seed
+        if best is None:
+            continue
+        instance = lower(problem).instance
+        assert found.bound <= best[: len(found.bound)], seed
+        assert found.placement is not None
+        assert violation(instance, found.placement) is None, seed
+        assert found.value == evaluate(instance, found.placement) >= best
+        proven += found.bound == best[: len(found.bound)]
+    assert proven >= 2
+
+
+def with_middles(problem: Problem) -> Problem:
+    """The problem with a reserved range in the middle of each memory that has a size."""
+    pools = tuple(
+        pool
+        if pool.size is None
+        else replace(pool, size=pool.size + 64, reserved=((pool.size // 2, pool.size // 2 + 64),))
+        for pool in problem.pools
+    )
+    return replace(problem, pools=pools)
+
+
+def planned(problem: Problem) -> Plan:
+    return plan(problem, Options(workers=1, time_limit=None, work_limit=2_000_000))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_memories_with_ranges_in_their_middle_are_proven(seed: int) -> None:
+    problem = with_middles(generate("pools", Request(60, seed)))
+    assert planned(problem).status is PlanStatus.OPTIMAL
+
+
+def test_the_first_that_fits_is_taken_if_that_is_the_goal() -> None:
+    problem = made_up(1, TERMS[0])
+    assert len(ways_of(lower(problem).instance)) > 1
+    found = solved(problem, replace(TASK, goal=Goal.FIT))
+    assert found is not None
+    assert found.placement is not None
+
+
+def test_with_hardly_any_work_nothing_is_begun() -> None:
+    assert solved(made_up(1, TERMS[0]), replace(TASK, limits=Limits(work=100))) is None
