@@ -178,6 +178,8 @@ PRICES = Share(1, 8)
 """Where heights have no price, for prices on room,"""
 PIECES = Share(2, 3)
 """and for the bound that adds up piece by piece."""
+ADOPTING = Share(1, 8)
+"""For choosing again where pieces know a cheaper choice."""
 IN_TIME_PER_ENTRY = 12
 """Where pools are crowded and there is so much for each number in the program, spans of time are bounded one after the other."""
 DISPLACING, DISPLACING_ALONE = Share(1, 4), Share(9, 10)

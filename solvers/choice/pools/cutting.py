@@ -9,13 +9,13 @@ where nothing is gained by that any more, the two become one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from operator import add, sub
 
 from . import budget
 from .mixture import Known, Mixture
-from .prices.crowds import Crowd
+from .prices.crowds import Crowd, renumbered
 from .program.program import Pools, Program, part_of, settled_in
 from .questions.asking import Asking
 from .questions.question import Answer, Question
@@ -57,6 +57,7 @@ class Pieces:
         self._prices, self._of_crowds = dict(prices), dict(crowds)
         self._units = {group: units for row in program.rows for group, units in row.members}
         self._rows = [[number for number, row in enumerate(program.rows) if row.members]]
+        self._tight = {number for number in self._rows[0] if program.is_tight(program.rows[number])}
         self._members = [sorted(self._units)]
         self._due = [{group: [self._scale * cost for cost in of_homes[group]] for group in self._members[0]}]
         """For each piece, what each class costs there in each of its homes."""
@@ -64,8 +65,8 @@ class Pieces:
         rest = (min(each) for group, each in enumerate(of_homes) if group not in self._units)
         self._rest = self._scale * sum(rest)
         """What classes that are in no row cost at least."""
-        self._written = dict[int, tuple[dict[int, list[int]], Program, int]]()
-        """For each piece: what its classes cost there, its program with these costs, and their least sum."""
+        self._written = dict[tuple[int, int | None], tuple[dict[int, list[int]], Program, int]]()
+        """For each piece, and a pool that may be capped: what its classes cost there, its program with these costs, and their least sum."""
         self._known = dict[int, Answer]()
         """What was answered of each piece."""
         self._choices = dict[int, list[Pools]]()
@@ -150,25 +151,18 @@ class Pieces:
                 pay(crowd.row, group, price * votes)
         return found
 
-    def _crowds(self, n: int) -> Iterator[Crowd]:
+    def _crowds(self, n: int, pool: int | None) -> tuple[Crowd, ...]:
         """The crowds of a piece, as it numbers rows and classes."""
-        row_of = {number: row for row, number in enumerate(self._rows[n])}
-        number_of = {group: number for number, group in enumerate(self._members[n])}
-        for crowd in self._of_crowds:
-            if crowd.row in row_of:
-                yield Crowd(row_of[crowd.row], tuple(number_of[group] for group in crowd.classes), crowd.votes)
+        return tuple(renumbered(self._of_crowds, self._counted(n, pool), self._members[n]))
 
     def bound(self, work: int, near: Pools | None = None) -> int | None:
         """A lower bound on the cost of every choice; None if there is no choice. `near` is a choice to begin with."""
         end = self._asking.work + work
-        if near is not None:
-            self._known = {
-                n: Answer(tuple(near[group] for group in members), None, None, None)
-                for n, members in enumerate(self._members)
-            }
+        for n, members in enumerate(self._members) if near is not None else ():
+            self._known[n] = Answer(tuple(near[group] for group in members), None, None, None)
         if not self._choose_all(range(len(self._members)), end):
             return None
-        for _ in range(HALVES if near is not None else 0):
+        for _ in range(HALVES if near is not None and self._is_fine else 0):
             before, known = self.count, list(self._known.items())
             pieces = [n for n, answer in known if answer.stopped is not None and self._split(n)]
             pieces += range(before, self.count)
@@ -287,8 +281,9 @@ class Pieces:
     def _choose(self, n: int, work: int) -> bool:
         """Choose anew in a piece; false if there is no choice."""
         known = self._known.get(n) or Answer(None, None, None, None)
-        question = Question(0, tops=self._tops, near=known.pools, crowds=tuple(self._crowds(n)))
-        answer = self._asking.ask(self._write(n)[0], question, work)
+        pool = next((pool for pool, top in enumerate(self._tops) if top is not None), None)
+        question = Question(0, tops=self._tops, near=known.pools, crowds=self._crowds(n, pool))
+        answer = self._asking.ask(self._write(n, pool)[0], question, work)
         bound = max(answer.bound or 0, known.bound or 0)
         pools = answer.pools or known.pools
         self._known[n] = answer._replace(bound=bound, pools=pools)
@@ -296,6 +291,11 @@ class Pieces:
         if pools is not None and pools not in choices:
             choices.append(pools)
         return not answer.is_impossible
+
+    @property
+    def chosen(self) -> dict[int, int]:
+        """The pool of each class in the best known choice of a piece, the last one in which it lives."""
+        return {group: pool for n in range(self.count) for group, pool in self._chosen(n).items()}
 
     def _chosen(self, n: int) -> dict[int, int]:
         """The pool of each class in the best known choice of a piece."""
@@ -315,13 +315,14 @@ class Pieces:
         while order and raised < missing:
             if raised * (asked + len(order)) * UNEVEN < missing * asked:  # the others will hardly do
                 break
-            piece, _ = self._write(order[0])
-            if end - self._asking.work < budget.LEAST_PER_ENTRY * piece.entries:
+            piece, _ = self._write(order[0], pool)
+            needed, left = budget.LEAST_PER_ENTRY * piece.entries, end - self._asking.work
+            if left < needed:
                 return None
             n = order.pop(0)
-            near, enough, crowds = self._known[n].pools, least[n] + missing - raised, tuple(self._crowds(n))
+            near, enough, crowds = self._known[n].pools, least[n] + missing - raised, self._crowds(n, pool)
             question = Question(0, tops=self._tops_of(pool, top), near=near, enough=enough, crowds=crowds)
-            answer = self._asking.ask(piece, question, (end - self._asking.work) // (2 if order else 1))
+            answer = self._asking.ask(piece, question, max(left // (2 if order else 1), needed))
             if answer.is_impossible:
                 return True
             found = max(answer.bound or 0, least[n])
@@ -382,15 +383,18 @@ class Pieces:
 
     def _too_full(self, n: int, pools: Pools, pool: int, top: int) -> int:
         """In how many rows this choice of a piece does not end below the top."""
-        room = self._program.rooms[pool]
         inside = {group for group, at in zip(self._members[n], pools, strict=True) if at == pool}
         here = (row for row in map(self._program.rows.__getitem__, self._rows[n]) if row.pool == pool)
-        loads = (row.always + sum(units for group, units in row.members if group in inside) for row in here)
-        return sum(load > room.below(top) + room.spare for load in loads)
+        return sum(not self._program.has_room(row, inside, top) for row in here)
 
-    def _write(self, n: int) -> tuple[Program, int]:
+    def _write(self, n: int, pool: int | None = None) -> tuple[Program, int]:
         """The program of one piece, in which each class costs so much more than in its cheapest home; and what these cost together."""
-        due, known = self._due[n], self._written.get(n)
+        due, known = self._due[n], self._written.get((n, pool))
         if known is None or known[0] is not due:
-            known = self._written[n] = due, part_of(self._program, self._rows[n], due), sum(map(min, due.values()))
+            part = part_of(self._program, self._counted(n, pool), due)
+            known = self._written[n, pool] = due, part, sum(map(min, due.values()))
         return known[1:]
+
+    def _counted(self, n: int, pool: int | None) -> list[int]:
+        """The rows of a piece for which there may be too little room, and those of a pool that may be capped."""
+        return [number for number in self._rows[n] if number in self._tight or self._program.rows[number].pool == pool]

@@ -200,9 +200,20 @@ class InPieces(PlacedChoices):
         self._improve(0, self._some(budget.WINDOWS))
         if not self._is_over() and not any(self.program.terms[0].of_peaks):  # a peak belongs to all pieces
             self.pieces = Pieces(self.program, self.asking, prices.items())
-            bound = self.pieces.bound(self._some(budget.PIECES))
+            near = None if self.best is None else pools_of_classes(self.number, self.best)
+            bound = self.pieces.bound(self._some(budget.PIECES), near)
             stop = None if bound is None else self.asking.stop or StopReason.WORK_LIMIT
             self._learn(0, Answer(None, None, bound, stop))
+            self._adopt_pieces()
+
+    def _adopt_pieces(self) -> None:
+        """Choose again where pieces know a cheaper choice than the placement's."""
+        if self.best is None or self.pieces is None or self._is_over() or self._is_settled(0):
+            return
+        if self._can_begin_windows():
+            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            windows.adopt(self.pieces.chosen, self._tops_held(self._has_limits(1)), self._some(budget.ADOPTING))
+            self._take(windows.placement)
 
     def _lower_second(self) -> None:
         """Lower a second term that counts peaks alone, where that costs nothing, and bound it pool by pool."""

@@ -174,13 +174,18 @@ class PlacedChoices(Standing):
         """
         if self.best is None or self._is_over() or not any(map(any, self.program.terms[index].of_homes)):
             return
-        terms = self.program.terms[: (index if last is None else last) + 1]
-        tops = tuple(
+        tops = self._tops_held(index if last is None else last)
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+        self._go_on(windows, index, tops, work)
+
+    def _tops_held(self, last: int) -> tuple[int | None, ...]:
+        """The peaks as they are, of pools that a term up to the last one counts."""
+        assert self.best is not None
+        terms = self.program.terms[: last + 1]
+        return tuple(
             peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
             for p, peak in enumerate(peaks(self.instance, self.best))
         )
-        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
-        self._go_on(windows, index, tops, work)
 
     def _go_on(self, windows: Windows, index: int, tops: Sequence[int | None], work: int) -> None:
         """Sweep after sweep, with what is better kept."""

@@ -6,7 +6,7 @@ and move from sweep to sweep, so that what one window's border was in the way of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -34,6 +34,9 @@ SURE = 2
 """What a window will ask is foreseen where it gets at least so many times what its question may take."""
 NEIGHBOURS = (0, 40, 80)
 """Where pools are too high, so many more on each side are chosen anew, in turn, as long as they stay too high."""
+
+APART = 40
+"""Classes wanted elsewhere are chosen anew together, unless so many others begin between them."""
 
 
 class Windows:
@@ -105,6 +108,31 @@ class Windows:
                         return
             idle = 0 if gained else idle + 1
             number += 1
+
+    def adopt(self, wanted: Mapping[int, int], tops: tuple[int | None, ...], work: int) -> None:
+        """Choose anew, below these peaks, where these pools are others than those of now and cost less in the first term: there, and with neighbours where that is not enough."""
+        end = self.work + work
+        for members in self._others(wanted):
+            for around in NEIGHBOURS:
+                left = end - self.work
+                if left <= 0 or self._asking.stop is not None:
+                    return
+                if self._anew(0, self._with_neighbours(members, around), tops, left, lambda: None):
+                    break
+
+    def _others(self, wanted: Mapping[int, int]) -> Iterator[list[int]]:
+        """The classes wanted elsewhere, those together that begin one soon after the other, where that costs less."""
+        found: list[list[int]] = []
+        for group in self._order:
+            if wanted.get(group, self._pools[group]) != self._pools[group]:
+                if not found or self._rank[group] - self._rank[found[-1][-1]] > APART or len(found[-1]) >= WINDOWS[-1]:
+                    found.append([])
+                found[-1].append(group)
+        homes, due = self._program.homes, self._program.terms[0].of_homes
+        for some in found:
+            pools = ((homes[group], due[group], self._pools[group], wanted[group]) for group in some)
+            if sum(costs[mine.index(new)] - costs[mine.index(old)] for mine, costs, old, new in pools) < 0:
+                yield some
 
     def lower(self, index: int, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
         """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""

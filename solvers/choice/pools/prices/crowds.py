@@ -54,6 +54,15 @@ def is_crowd(program: Program, crowd: Crowd) -> bool:
     )
 
 
+def renumbered(crowds: Iterable[Crowd], rows: Sequence[int], classes: Sequence[int]) -> Iterator[Crowd]:
+    """The crowds of these rows, in a program that has only these rows and classes."""
+    row_of = {number: row for row, number in enumerate(rows)}
+    number_of = {group: number for number, group in enumerate(classes)}
+    for crowd in crowds:
+        if crowd.row in row_of:
+            yield Crowd(row_of[crowd.row], tuple(number_of[group] for group in crowd.classes), crowd.votes)
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """Prices as whole numbers; `scale` of them make one unit of cost."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple, TypeAlias
@@ -102,6 +102,18 @@ class Program:
             for room, (low, high) in zip(self.rooms, heights, strict=True)
         )
         return replace(self, rooms=tuple(rooms))
+
+    def has_room(self, row: Row, inside: Container[int], top: int) -> bool:
+        """Does a row end below the top of its pool with these classes inside?"""
+        room = self.rooms[row.pool]
+        return (
+            row.always + sum(units for group, units in row.members if group in inside) <= room.below(top) + room.spare
+        )
+
+    def is_tight(self, row: Row) -> bool:
+        """May it have more members inside than its pool has room for?"""
+        capacity = self.rooms[row.pool].capacity
+        return capacity is not None and not self.has_room(row, {group for group, _ in row.members}, capacity)
 
     @property
     def entries(self) -> int:

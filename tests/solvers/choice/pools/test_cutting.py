@@ -15,7 +15,7 @@ from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.cutting import Pieces
 from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.questions.asking import Asking, Next
+from solvers.choice.pools.questions.asking import Asking, Next, Wish
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.choice.pools.searches.floors_of_pieces import Floors
 from solvers.model.errors import StopReason
@@ -95,6 +95,54 @@ def test_choices_that_cost_nothing_have_pieces_that_prove_nothing(asking: Asking
     pieces = Pieces(replace(program, terms=(first, *program.terms[1:])), asking, (), size=2)
     assert pieces.bound(WORK) == 0
     assert pieces.improve(0, WORK) == 0
+
+
+class Noting(Asking):
+    """Notes all that it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits(), 0, Silent())
+        self.asked: list[Wish] = []
+
+    def ask(self, program: Program, question: Question, work: int | None, then: Next = lambda: None) -> Answer:
+        self.asked.append(Wish(program, question, work))
+        return super().ask(program, question, work, then)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_pieces_are_asked_about_rows_for_which_there_may_be_too_little_room(kind: str) -> None:
+    """A question pays for each row, and those of a pool without end, mostly half of all, say nothing."""
+    asking = Noting()
+    for seed in range(3):
+        program = small(kind, seed)
+        least, _, pools = min(choices(program))
+        tops = program.least_tops(pools)
+        pieces = Pieces(program, asking, ())
+        assert pieces.bound(WORK, pools) == least
+        assert all(wish.program.is_tight(row) for wish in asking.asked for row in wish.program.rows)
+        asking.asked.clear()
+        pool = len(program.rooms) - 1
+        pieces.exceeds(least, pool, tops[pool] - 1, WORK)
+        rows = sum(row.pool == pool and bool(row.members) for row in program.rows)
+        assert all(sum(row.pool == pool for row in wish.program.rows) == rows for wish in asking.asked)
+        asking.asked.clear()
+    asking.close()
+
+
+def test_no_question_about_a_floor_gets_less_than_it_takes_to_begin() -> None:
+    asking = Noting()
+    program = small("pools", 0)
+    least, _, pools = min(choices(program))
+    pieces = Pieces(program, asking, (), size=4)
+    pieces.bound(WORK)
+    asking.asked.clear()
+    entries = max(len(row.members) for row in program.rows) * len(program.rows)
+    for work in range(1, 4 * budget.LEAST_PER_ENTRY * entries, entries // 2):
+        for pool, top in enumerate(program.least_tops(pools)):
+            pieces.exceeds(least, pool, top - 1, work)
+    assert asking.asked
+    assert not any(wish.is_too_little for wish in asking.asked)
+    asking.close()
 
 
 class Hasty(Asking):

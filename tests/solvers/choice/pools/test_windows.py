@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import le
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from solvers.choice.pools.placing.windows import Windows
 from solvers.choice.pools.program.program import Row
 from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
 from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
@@ -70,6 +73,33 @@ def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     first, second = evaluate(instance, found)
     assert first <= evaluate(instance, start)[0]
     assert second < evaluate(instance, start)[1]
+
+
+@pytest.mark.parametrize(("kind", "buffers"), [("pools", 120), ("hot", 80)])
+def test_a_cheaper_choice_is_adopted_below_the_peaks_of_now(kind: str, buffers: int, asking: Asking) -> None:
+    instance = instance_of(kind, buffers, 3)
+    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    best = asking.ask(program, Question(0), WORK).pools
+    assert best is not None
+    packing = Packing(instance, Task(Limits(work=WORK)), Silent())
+    windows = Windows(instance, program, number, asking, packing, start)
+    windows.adopt(dict(enumerate(best)), peaks(instance, start), WORK)
+    found = windows.placement
+    assert violation(instance, found) is None
+    assert evaluate(instance, found)[0] < evaluate(instance, start)[0]
+    assert all(map(le, peaks(instance, found), peaks(instance, start)))
+
+
+def test_nothing_is_asked_where_a_choice_costs_no_less(asking: Asking) -> None:
+    instance = instance_of("pools", 60, 1)
+    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    packing = Packing(instance, Task(Limits(work=WORK)), Silent())
+    windows = Windows(instance, program, number, asking, packing, start)
+    dearest = {
+        group: homes[int(np.argmax(program.terms[0].of_homes[group]))] for group, homes in enumerate(program.homes)
+    }
+    windows.adopt(dearest, peaks(instance, start), WORK)
+    assert asking.work == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
