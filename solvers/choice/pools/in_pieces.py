@@ -229,7 +229,8 @@ class InPieces(PlacedChoices):
         tops, best = peaks(self.instance, self.best), self.value[1]
         if (best - with_all_in_cheapest(self.program, 1)) * budget.FAR > best:
             floors = Floors(above_lowest(self.program), self.pieces, self.value[0], tops, self.asking)
-            bound = floors.bound(self._some(budget.FLOORS_IN_PIECES))
+            share = budget.FLOORS if self._is_close(0, self.value[0]) else budget.FLOORS_IN_PIECES
+            bound = floors.bound(self._some(share))
             self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _can_begin_windows(self) -> bool:
