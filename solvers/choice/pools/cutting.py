@@ -158,8 +158,9 @@ class Pieces:
     def bound(self, work: int, near: Pools | None = None) -> int | None:
         """A lower bound on the cost of every choice; None if there is no choice. `near` is a choice to begin with."""
         end = self._asking.work + work
-        for n, members in enumerate(self._members) if near is not None else ():
-            self._known[n] = Answer(tuple(near[group] for group in members), None, None, None)
+        if near is not None:
+            for n, members in enumerate(self._members):
+                self._known[n] = Answer(tuple(near[group] for group in members), None, None, None)
         if not self._choose_all(range(len(self._members)), end):
             return None
         for _ in range(HALVES if near is not None and self._is_fine else 0):
@@ -307,17 +308,16 @@ class Pieces:
 
         A piece whose best choice is no higher by itself keeps its bound, and what was proven below a higher top holds here, too.
         """
-        end, asked, raised = self._asking.work + work, 0, 0
-        missing = self._scale * most + 1 - self._total()
+        end, asked, raised, missing = self._asking.work + work, 0, 0, self._scale * most + 1 - self._total()
         least = [self._least(n, pool, top) for n in range(len(self._members))]
         missing -= sum(each - (self._known[n].bound or 0) for n, each in enumerate(least))
         order = [n for n in self._by_need(pool, top) if top not in self._below.get((n, pool), {})]
         while order and raised < missing:
             if raised * (asked + len(order)) * UNEVEN < missing * asked:  # the others will hardly do
                 break
-            piece, _ = self._write(order[0], pool)
-            needed, left = budget.LEAST_PER_ENTRY * piece.entries, end - self._asking.work
-            if left < needed:
+            piece = self._write(order[0], pool)[0]
+            needed = budget.LEAST_PER_ENTRY * piece.entries
+            if (left := end - self._asking.work) < needed:
                 return None
             n = order.pop(0)
             near, enough, crowds = self._known[n].pools, least[n] + missing - raised, self._crowds(n, pool)
