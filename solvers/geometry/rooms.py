@@ -221,11 +221,15 @@ def _of_pools(wide: Instance, keep: Ints, specs: tuple[PoolSpec, ...]) -> Instan
         stays[:, 1] = new[stays[:, 1]]
         was = Was(was.cost, stays)
     order = np.argsort(wide.preference[:, keep], axis=1, kind="stable")
-    columns = ("allowed", "modulus", "residue", "lowest", "highest", "access_cost")
     return replace(
         wide,
         pools=specs,
         preference=np.argsort(order, axis=1, kind="stable"),
         was=was,
-        **{name: np.ascontiguousarray(getattr(wide, name)[:, keep]) for name in columns},
+        allowed=np.ascontiguousarray(wide.allowed[:, keep]),
+        modulus=np.ascontiguousarray(wide.modulus[:, keep]),
+        residue=np.ascontiguousarray(wide.residue[:, keep]),
+        lowest=np.ascontiguousarray(wide.lowest[:, keep]),
+        highest=np.ascontiguousarray(wide.highest[:, keep]),
+        access_cost=np.ascontiguousarray(wide.access_cost[:, keep]),
     )
