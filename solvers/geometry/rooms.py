@@ -85,8 +85,8 @@ def ways_of(instance: Instance) -> list[Way]:
         tops.append(highest)
     if all(room.is_whole for rooms in of_pools for room in rooms):
         return []
-    rooms = tuple(room for each in of_pools for room in each)
-    wide = _in_rooms(replace(instance, terms=terms), rooms)
+    every = tuple(room for each in of_pools for room in each)
+    wide = _in_rooms(replace(instance, terms=terms), every)
     found = (_way(instance, wide, of_pools, chosen, counts_peaks) for chosen in product(*tops))
     return [way for way in found if way.instance.allowed.any(axis=1).all()]
 
