@@ -40,41 +40,54 @@ def with_lifetimes(problem: Problem) -> Problem:
     What is decided about addresses is the same: two buffers are live together or conflict if, and only if, they do so in the problem.
     Constants of read-only memory, which must be spelled out, are always there, and nowhere else: the others do not meet them.
     """
-    rules = problem.constraints
-    if not 0 < len(rules.conflicts) <= MOST_PAIRS or rules.exclusions or problem.variants is not None:
+    if not _may_pay(problem):
         return problem
-    if isinstance(problem.buffers, BufferColumns):
-        return problem
-    has_constants = has_read_only_pools(problem)
-    moving = [
-        n for n, buffer in enumerate(problem.buffers) if buffer.size and not (has_constants and is_constant(buffer))
-    ]
+    moving = _moving(problem)
     look(PREPARING)
     number = {problem.buffers[n].id: vertex for vertex, n in enumerate(moving)}
-    pairs = [(number[a], number[b]) for a, b in rules.conflicts if a in number and b in number]
+    pairs = [(number[a], number[b]) for a, b in problem.constraints.conflicts if a in number and b in number]
     old = [merged(problem.buffers[n].live or ()) for n in moving]
     if all(old[a] and old[b] for a, b in pairs):
         return problem
-    neighbours: list[set[int]] = [set() for _ in moving]
+    found = _lifetimes(old, pairs)
+    look(PREPARING)
+    return problem if found is None else _with(problem, moving, found, is_timed=any(old))
+
+
+def _may_pay(problem: Problem) -> bool:
+    """True if there are conflicts, not too many of them, and no rules that lifetimes would change."""
+    rules = problem.constraints
+    has_others = bool(rules.exclusions) or problem.variants is not None or isinstance(problem.buffers, BufferColumns)
+    return 0 < len(rules.conflicts) <= MOST_PAIRS and not has_others
+
+
+def _moving(problem: Problem) -> list[int]:
+    """Return the numbers of the buffers that can be in each other's way."""
+    has_constants = has_read_only_pools(problem)
+    return [n for n, each in enumerate(problem.buffers) if each.size and not (has_constants and is_constant(each))]
+
+
+def _lifetimes(old: list[Spans], pairs: Sequence[Pair]) -> Lifetimes | None:
+    """Return lifetimes for those that have none, and the pairs that must remain; None if that does not pay."""
+    neighbours: list[set[int]] = [set() for _ in old]
     for a, b in pairs:
         neighbours[a].add(b)
         neighbours[b].add(a)
-    is_timed = any(old)
-    found = _found_beside(old, neighbours, pairs) if is_timed else _found(neighbours)
-    look(PREPARING)
-    if found is None:
-        return problem
+    return _found_beside(old, neighbours, pairs) if any(old) else _found(neighbours)
+
+
+def _with(problem: Problem, moving: Sequence[int], found: Lifetimes, *, is_timed: bool) -> Problem:
+    """Return the problem with these lifetimes of moving buffers, and the conflicts that remain. `is_timed`: it had a time of its own."""
     lives, missing = found
     buffers = [*problem.buffers]
     for n, spans in zip(moving, lives, strict=True):
         buffers[n] = replace(buffers[n], live=spans)
-    if not is_timed:
+    if not is_timed and has_read_only_pools(problem):
         always = (0, max(spans[-1][1] for spans in lives))
-        buffers = [replace(each, live=(always,)) if has_constants and is_constant(each) else each for each in buffers]
+        buffers = [replace(each, live=(always,)) if is_constant(each) else each for each in buffers]
     names = [problem.buffers[n].id for n in moving]
-    conflicts = tuple((names[a], names[b]) for a, b in missing)
-    steps = problem.steps if is_timed else ()
-    made = replace(problem, buffers=tuple(buffers), constraints=replace(rules, conflicts=conflicts), steps=steps)
+    rules = replace(problem.constraints, conflicts=tuple((names[a], names[b]) for a, b in missing))
+    made = replace(problem, buffers=tuple(buffers), constraints=rules, steps=problem.steps if is_timed else ())
     facts = made.facts
     facts.is_sound, facts.is_spelled_out, facts.has_moments = problem.facts.is_sound, True, not is_timed
     return made
