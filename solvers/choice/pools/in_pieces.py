@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from ...bounds.priced_room import can_price
 from ...bounds.room_prices import Market
 from ...heuristics.assign.from_prices import settled
@@ -21,13 +23,13 @@ from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.proving import certificate_of
 from .prices.relaxation import MOST_ENTRIES, bound_of
+from .prices.spans import relaxed_in_time
 from .program.program import Program, settled_in
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
 from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
-from .searches.in_time import InTime
 from .searches.peaks import Choice, is_held_by_peaks
 
 SLACKS = (2, 5, 10, 20)
@@ -74,8 +76,10 @@ class InPieces(PlacedChoices):
         if self._is_over() or not is_enough:
             return
         self._keep_for_second()
-        search = InTime(self.program, self.number, self.asking, self.packing)
-        relaxed = search.relaxed(self._some(budget.RELAXED_IN_TIME))
+        starts = np.full(len(self.program.homes), self.instance.sections, dtype=np.int64)
+        np.minimum.at(starts, self.number, self.packing.starts)
+        self.packing.work += budget.WINDOW_PER_ENTRY * self.program.entries
+        relaxed = relaxed_in_time(self.program, starts, self.asking, self._some(budget.RELAXED_IN_TIME))
         if relaxed is not None:
             self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
             self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))

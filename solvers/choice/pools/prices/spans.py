@@ -1,19 +1,57 @@
-"""Spans of time of a program: each has the rows there, and its classes pay what all other rows charge them at known prices."""
+"""The linear program of many classes, solved span of time by span of time, each at the prices of those before it.
+
+A span has the rows there, and its classes pay what all other rows charge them at known prices.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ....model.instance import Ints
+from .. import budget
 from ..program.program import Costs, Program
 from .crowds import Crowd, Relaxed
 
 FINEST, MOST_FINE = 1 << 10, 1 << 42
 """Costs are counted in parts of a unit, so many at most; and none in more than so many parts."""
+CLASSES, MARGIN = 600, 100
+"""So many classes begin in a span, and so many more are looked at beyond it."""
+ALL_ROWS_PER_ENTRY = 20
+"""With less work for each number in the program, spans have only every second row of each pool."""
+LEAST_PER_ENTRY, LAST_ROUND_PER_ENTRY = 8, 9
+"""What solving a span gets at least, for each number in it; and what its last round of crowds takes beyond that."""
+
+
+class Solving(Protocol):
+    """Who solves linear programs, and counts the work."""
+
+    work: int
+
+    def relax(self, program: Program, held: tuple[int, ...], work: int) -> Relaxed | None:
+        """Solve it within this much work; None if it was not solved."""
+
+
+def relaxed_in_time(program: Program, starts: Ints, solving: Solving, work: int) -> Relaxed | None:
+    """Return the solution of the first term's linear program, which counts no peaks; None if that is too much work. `starts` says when each class is first live."""
+    spans, begun = Spans(program, starts), solving.work
+    every = 1 if work >= ALL_ROWS_PER_ENTRY * program.entries else 2
+    borders = spans.borders(CLASSES)
+    for n, begin in enumerate(borders):
+        until = borders[n + 1] if n + 1 < len(borders) else None
+        span = spans.cut(begin, None if until is None else spans.after(until, MARGIN), every)
+        entries = span.program.entries
+        solving.work += budget.WINDOW_PER_ENTRY * entries
+        left = (begun + work - solving.work) // (len(borders) - n)
+        most = max(left - LAST_ROUND_PER_ENTRY * entries, LEAST_PER_ENTRY * entries)
+        found = solving.relax(span.program, (), most)
+        if found is None:
+            return None
+        spans.learn(span, found, until)
+    return spans.relaxed(solving.work - begun)
 
 
 class Span(NamedTuple):

@@ -12,14 +12,13 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing.at_prices import settled_below
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
+from solvers.choice.pools.prices import spans
 from solvers.choice.pools.prices.crowds import Priced, prices_of
 from solvers.choice.pools.prices.relaxation import bound_of
-from solvers.choice.pools.prices.spans import Spans
+from solvers.choice.pools.prices.spans import Spans, relaxed_in_time
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
 from solvers.choice.pools.program.writing import class_numbers, program_of
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.searches import in_time
-from solvers.choice.pools.searches.in_time import InTime
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance
@@ -38,7 +37,7 @@ def instance_of(kind: str, buffers: int, seed: int) -> Instance:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans so short that small problems have several."""
-    monkeypatch.setattr(in_time, "RELAXED", 60)
+    monkeypatch.setattr(spans, "CLASSES", 60)
 
 
 @pytest.mark.usefixtures("short")
@@ -48,7 +47,9 @@ def test_the_placement_is_valid_and_little_above_what_the_spans_prove(kind: str,
     program, task, number = program_of(instance), Task(Limits(work=WORK)), class_numbers(instance)
     asking, packing = Asking(Limits(work=WORK), 0, Silent()), Packing(instance, task, Silent())
     try:
-        relaxed = InTime(program, number, asking, packing).relaxed(WORK)
+        starts = np.full(len(program.homes), instance.sections, dtype=np.int64)
+        np.minimum.at(starts, number, packing.starts)
+        relaxed = relaxed_in_time(program, starts, asking, WORK)
         whole = asking.relax(program, (), WORK)
     finally:
         asking.close()
