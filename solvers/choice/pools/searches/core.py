@@ -49,20 +49,19 @@ class CoreSearch:
         relaxed: Relaxed,
         wasting: Wasting | None = None,
         undecided: Set[int] = frozenset(),
-        size: int = CORE,
     ) -> None:
-        """`undecided` are classes that are chosen in any case, and `size` is how many are at first besides those that are divided."""
-        self._asking, self._program, self._term, self._wasting, self._size = asking, program, term, wasting, size
+        """`undecided` are classes that are chosen in any case."""
+        self._asking, self._program, self._term, self._wasting = asking, program, term, wasting
         prices = prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held)
         priced = Priced(program, prices, held=(0,) * term)
         self._due = [priced.due(group) for group in range(len(program.homes))]
-        """What each class costs in each pool at the prices;"""
+        """What each class costs in each pool at the prices."""
         self.homes = homes_of(program, relaxed)
         self._loss = [
             self._least_loss(group) if max(shares) > WHOLE and group not in undecided else -1
             for group, shares in enumerate(relaxed.shares)
         ]
-        """and what it loses if it is not where most of it is. Less than nothing: it is divided."""
+        """What it loses if it is not where most of it is. Less than nothing: it is divided."""
         self._in_time = classes_in_time(program)
         self._divided = sum(self._loss[group] < 0 for group in self._in_time)
         self._least_clear = sorted(self._in_time, key=lambda group: self._loss[group])
@@ -78,7 +77,7 @@ class CoreSearch:
 
     def choice(self, question: Question, work: int) -> Pools | None:
         """A choice, perhaps none of the best; None if none was found within the work."""
-        end, size, found = self.work + work, self._size, None
+        end, size, found = self.work + work, CORE, None
         while True:
             free = set(self._least_clear[: self._divided + size])
             self._free_where_full(free, question)
