@@ -218,3 +218,19 @@ def test_a_plan_says_that_the_process_with_the_answers_broke(monkeypatch: pytest
     made = plan(generate("memories", Request(60, 48)), options)
     assert made.stop is StopReason.SOLVER_FAILED
     assert fault in made.warnings
+
+
+@pytest.mark.parametrize(("buffers", "live", "seed", "work"), [(200, 60, 3, 4_000_000), (400, 100, 2, 1_500_000)])
+def test_a_crowded_plan_is_near_its_bound_and_the_same_with_one_worker_and_two(
+    buffers: int, live: int, seed: int, work: int
+) -> None:
+    problem = with_preference(generate("hot", Request(buffers, seed, 1, {"live": live})), Preference.SIZE)
+    made = [plan(problem, Options(time_limit=None, work_limit=work, workers=workers)) for workers in (1, 2)]
+    assert made[0].placements == made[1].placements
+    assert not verify(problem, made[0])
+    assert made[0].objective is not None
+    first, second = made[0].objective.terms
+    assert first.value == first.bound
+    assert second.value is not None
+    assert second.bound is not None
+    assert second.value <= 1.5 * second.bound
