@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -34,26 +34,25 @@ MUCH = 10_000
 """After this much work on pools and reserved ranges the caller is asked whether to stop, even within CHECK_EVERY blocks."""
 
 
-def place_all(
-    instance: Instance,
-    order: Ints,
-    near: Neighbours,
-    fit: Fit,
-    policy: PoolPolicy,
-    stop: Stop,
-    soft: dict[int, list[int]] | None = None,
-    *,
-    finish: bool = False,
-) -> Placement | None:
-    """Places the blocks one after the other; None if one fits nowhere or the caller stops it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """In which order the blocks are placed, and how each place is chosen."""
 
-    `soft` lists, for a block, others whose addresses it should avoid if there is room. With `finish`, a stop stacks the remaining blocks on top
-    instead.
-    """
+    order: Ints
+    fit: Fit
+    policy: PoolPolicy = PoolPolicy.PREFERRED
+    unwelcome: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """For a block, others whose addresses it should avoid if there is room."""
+
+
+def place_all(
+    instance: Instance, one_pass: Pass, near: Neighbours, stop: Stop, *, finish: bool = False
+) -> Placement | None:
+    """Places the blocks one after the other; None if one fits nowhere or the caller stops it. With `finish`, a stop stacks the remaining ones on top instead."""
     check_interrupted()
-    run = _Run(instance, near, fit, policy, soft or {})
+    run = _Run(instance, one_pass, near)
     check_interrupted()
-    lost = run.all(order, stop, np.zeros(instance.blocks, dtype=np.int64), finish)
+    lost = run.all(stop, np.zeros(instance.blocks, dtype=np.int64), finish)
     return None if lost is None or lost else Placement(run.pool, run.offset)
 
 
@@ -66,18 +65,18 @@ class Partial:
 
 
 def place_components(
-    instance: Instance, order: Ints, near: Neighbours, fit: Fit, component: Ints, stop: Stop, *, finish: bool = False
+    instance: Instance, one_pass: Pass, near: Neighbours, component: Ints, stop: Stop, *, finish: bool = False
 ) -> Partial | None:
     """Places blocks in a single pool, each component on its own: a block that fits nowhere only ends its own component."""
-    run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
-    lost = run.all(order, stop, component, finish)
+    run = _Run(instance, one_pass, near)
+    lost = run.all(stop, component, finish)
     return None if lost is None else Partial(run.offset, ~np.isin(component, list(lost)))
 
 
-def place_what_fits(instance: Instance, order: Ints, near: Neighbours, fit: Fit, hurries: Stop) -> Partial:
+def place_what_fits(instance: Instance, one_pass: Pass, near: Neighbours, hurries: Stop) -> Partial:
     """Places blocks in a single pool, without those that fit nowhere; once it hurries, without those that cannot be stacked on top."""
-    run = _Run(instance, near, fit, PoolPolicy.PREFERRED, {})
-    run.all(order, hurries, np.arange(instance.blocks), finish=True, leaves_out=True)
+    run = _Run(instance, one_pass, near)
+    run.all(hurries, np.arange(instance.blocks), finish=True, leaves_out=True)
     placed = np.zeros(instance.blocks, dtype=bool)
     placed[list(run.placed)] = True
     return Partial(run.offset, placed)
@@ -86,14 +85,11 @@ def place_what_fits(instance: Instance, order: Ints, near: Neighbours, fit: Fit,
 class _Run:
     """The state of one pass over an order."""
 
-    def __init__(
-        self, instance: Instance, near: Neighbours, fit: Fit, policy: PoolPolicy, soft: dict[int, list[int]]
-    ) -> None:
+    def __init__(self, instance: Instance, one_pass: Pass, near: Neighbours) -> None:
         self.instance = instance
+        self.one_pass = one_pass
+        self.fit = one_pass.fit
         self.near = near
-        self.fit = fit
-        self.policy = policy
-        self.soft = soft
         self.pool = np.zeros(instance.blocks, dtype=np.int64)
         self.offset = np.zeros(instance.blocks, dtype=np.int64)
         self.peak = [0] * len(instance.pools)
@@ -115,12 +111,12 @@ class _Run:
         self._stacked: list[tuple[int, int, int]] = []
         """Blocks placed in a hurry, not yet known to `near`: (block, pool, base)."""
 
-    def all(self, order: Ints, stop: Stop, group: Ints, finish: bool, *, leaves_out: bool = False) -> set[int] | None:
+    def all(self, stop: Stop, group: Ints, finish: bool, *, leaves_out: bool = False) -> set[int] | None:
         """Places all blocks, fixed ones first. Returns the groups with a block that fits nowhere, or None if it was stopped.
 
         If it may leave blocks out, none is looked a place for once it is hurried.
         """
-        instance = self.instance
+        instance, order = self.instance, self.one_pass.order
         fixed = instance.allowed & (instance.lowest == instance.highest)
         first = order[np.argsort(~fixed.any(axis=1)[order], kind="stable")]
         lost: set[int] = set()
@@ -150,7 +146,7 @@ class _Run:
             growth = max(0, base + self.high[block] - self.peak[pool]) * self.instance.pools[pool].cost
             if best is None or growth < best[0]:
                 best = (growth, pool, base)
-            if self.policy is PoolPolicy.PREFERRED:
+            if self.one_pass.policy is PoolPolicy.PREFERRED:
                 break
         if best is None:
             return False
@@ -196,6 +192,6 @@ class _Run:
     def _unwelcome(self, block: int, pool: int) -> list[tuple[int, int]]:
         return [
             (int(self.offset[other]) - self.high[block], int(self.offset[other]) + self.high[other])
-            for other in self.soft.get(block, ())
+            for other in self.one_pass.unwelcome.get(block, ())
             if other in self.placed and self.pool[other] == pool
         ]

@@ -9,10 +9,10 @@ from itertools import product
 
 from ...fitting.neighbours import neighbours
 from ...fitting.orders import Fit, orders
-from ...fitting.placing import PoolPolicy, place_all
+from ...fitting.placing import Pass, PoolPolicy, place_all
 from ...geometry.tie_breaks import rank_tie
 from ...model.errors import StopReason
-from ...model.instance import Instance, Ints, Placement
+from ...model.instance import Instance, Placement
 from ...model.interruption import check_interrupted
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
@@ -28,7 +28,6 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
     """The best that all combinations of order, fit and policy find, or the first that is good enough."""
     search = _Passes(solver, instance, task, control)
     check_interrupted()
-    soft = _unwelcome(instance)
     quick = pool_by_pool(instance, search.haste) if task.start is None and instance.blocks >= MANY_BLOCKS else None
     if quick is not None:
         search.offer(quick.placement)
@@ -40,8 +39,8 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
             return search.end(stop)
     near = neighbours(instance)
     check_interrupted()
-    for number, (order, fit, policy, heed) in enumerate(_strategies(instance, bool(soft))):
-        if not number and quick is not None and quick.all_as_preferred and not heed:
+    for number, one_pass in enumerate(_passes(instance)):
+        if not number and quick is not None and quick.all_as_preferred and not one_pass.unwelcome:
             continue
         # However little time there is, the first pass is made, hurrying if it must. If there is no time at all, a quick placement replaces it.
         stop = search.stop_after(number * near.work)
@@ -51,12 +50,9 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
         check_interrupted()
         placement = place_all(
             instance,
-            order,
+            one_pass,
             near.fresh(),
-            fit,
-            policy,
             lambda: control.stopped() is not None,
-            soft if heed else None,
             finish=search.placement is None,
         )
         if placement is None and not number and search.placement is None and len(instance.apart):
@@ -67,24 +63,25 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
     return search.end(search.stop_after(search.work + near.work) or StopReason.WORK_LIMIT)
 
 
-def _strategies(instance: Instance, has_soft: bool) -> Iterator[tuple[Ints, Fit, PoolPolicy, bool]]:
-    """All combinations that differ on this instance, most promising first."""
+def _passes(instance: Instance) -> Iterator[Pass]:
+    """All that differ on this instance, most promising first."""
+    unwelcome = _unwelcome(instance)
     policies = tuple(PoolPolicy) if instance.has_choice else (PoolPolicy.PREFERRED,)
     sequences = list(orders(instance).values())
-    for fit, heed in product(Fit, (True, False) if has_soft else (False,)):
+    for fit, avoided in product(Fit, (unwelcome, {}) if unwelcome else ({},)):
         for sequence, policy in product(sequences, policies):
-            yield sequence, fit, policy, heed
+            yield Pass(sequence, fit, policy, avoided)
 
 
 def _unwelcome(instance: Instance) -> dict[int, list[int]]:
     """For each block, the blocks whose addresses it should rather not share, if the objective counts that."""
-    soft: dict[int, list[int]] = {}
+    found: dict[int, list[int]] = {}
     if instance.weighs_reuse:
         for a, b in instance.part_block[instance.penalties[:, :2]].tolist():
             if a != b:
-                soft.setdefault(a, []).append(b)
-                soft.setdefault(b, []).append(a)
-    return soft
+                found.setdefault(a, []).append(b)
+                found.setdefault(b, []).append(a)
+    return found
 
 
 class _Haste:

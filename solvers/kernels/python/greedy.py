@@ -9,7 +9,7 @@ import numpy as np
 from ...fitting.measures import measure
 from ...fitting.neighbours import neighbours
 from ...fitting.orders import ORDERS, Fit, ordered
-from ...fitting.placing import Partial, PoolPolicy, place_all, place_components, place_what_fits
+from ...fitting.placing import Partial, Pass, place_all, place_components, place_what_fits
 from ...model.conflicts import components
 from ...model.instance import ADDRESS_LIMIT, Instance, Ints
 from ..columns import Columns
@@ -41,7 +41,12 @@ def greedy(
         if best.is_settled() or (report(None) and not must):
             break
         found = place_components(
-            instance, ordered(order, measures), near.fresh(), fit, best.component, lambda: report(None), finish=must
+            instance,
+            Pass(ordered(order, measures), fit),
+            near.fresh(),
+            best.component,
+            lambda: report(None),
+            finish=must,
         )
         if found is not None and best.take(found) and best.placed.all():
             report(best.offset)
@@ -66,7 +71,7 @@ def greedy_place(
     """Offsets of the blocks, placed in this order; the rest is stacked on top once it hurries. None if one fits nowhere."""
     instance = _ordered_instance(sections, columns, order)
     stopped, near = hurries or (lambda: False), neighbours(instance)
-    placed = place_all(instance, order, near, _fit(fit), PoolPolicy.PREFERRED, stopped, finish=True)
+    placed = place_all(instance, Pass(order, _fit(fit)), near, stopped, finish=True)
     return None if placed is None else placed.offset
 
 
@@ -75,7 +80,7 @@ def greedy_fill(
 ) -> tuple[Ints, Ints]:
     """The same, where blocks that fit nowhere are left out: offsets, and these blocks."""
     instance = _ordered_instance(sections, columns, order)
-    found = place_what_fits(instance, order, neighbours(instance), _fit(fit), hurries or (lambda: False))
+    found = place_what_fits(instance, Pass(order, _fit(fit)), neighbours(instance), hurries or (lambda: False))
     return found.offset, order[~found.placed[order]]
 
 

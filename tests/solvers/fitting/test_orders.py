@@ -8,7 +8,7 @@ import pytest
 
 from solvers.fitting.neighbours import ListedNeighbours
 from solvers.fitting.orders import ORDERS, PASSES, Fit, orders
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, place_all
 from solvers.kernels import BadKernelInput, Kernels, Origin
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints
@@ -60,7 +60,7 @@ def test_a_pass_alone_gives_the_placement_of_its_order_and_fit(
     for instance in instances:
         sequence = orders(instance)[order]
         near = ListedNeighbours(instance)
-        expected = place_all(instance, sequence, near, fit, PoolPolicy.PREFERRED, lambda: False)
+        expected = place_all(instance, Pass(sequence, fit), near, lambda: False)
         assert only(kernels, instance, order, fit) == (None if expected is None else expected.offset.tolist())
         placed += expected is not None
     assert placed > 10

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.fitting.neighbours import neighbours
 from solvers.fitting.orders import Fit
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, place_all
 from solvers.model.instance import PoolSpec
 from tests.small.instances import make_instance, plain
 
@@ -19,7 +19,7 @@ def test_what_is_known_of_blocks_in_pools_is_not_copied_into_lists() -> None:
     near, order = neighbours(instance), np.arange(instance.blocks)
     tracemalloc.start()
     try:
-        assert place_all(instance, order, near, Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True) is None
+        assert place_all(instance, Pass(order, Fit.LOWEST), near, lambda: True) is None
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

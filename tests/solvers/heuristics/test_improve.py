@@ -9,7 +9,7 @@ from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
 from solvers.fitting.neighbours import neighbours
 from solvers.fitting.orders import Fit
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, place_all
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.heuristics.improve import Improve
@@ -29,7 +29,7 @@ def first_placement(instance: Instance, seed: int = 0) -> Ints | None:
     if not instance.allowed.all():
         return None
     order = fixed_first(instance, np.random.default_rng(seed).permutation(instance.blocks))
-    found = place_all(instance, order, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: False)
+    found = place_all(instance, Pass(order, Fit.LOWEST), neighbours(instance), lambda: False)
     return None if found is None else found.offset
 
 

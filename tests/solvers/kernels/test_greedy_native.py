@@ -10,7 +10,7 @@ import pytest
 
 from solvers.fitting.neighbours import ListedNeighbours, ScannedNeighbours
 from solvers.fitting.orders import PASSES, Fit, orders
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, place_all
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.kernels import BadKernelInput, Kernels, Origin
@@ -45,7 +45,7 @@ def test_every_block_goes_where_the_reference_puts_it(kernel: Kernels, seeds: ra
                 continue
             for fit in Fit:
                 found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit)
-                expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
+                expected = place_all(instance, Pass(order, fit), near.fresh(), lambda: False)
                 assert (None if found is None else found.tolist()) == (
                     None if expected is None else expected.offset.tolist()
                 ), (seed, number, fit)
@@ -124,7 +124,7 @@ def test_long_lives_among_short_ones_agree(kernel: Kernels) -> None:
             sequence = fixed_first(instance, order)
             for fit in Fit:
                 found = kernel.greedy_place(instance.sections, columns(instance), sequence, fit)
-                expected = place_all(instance, order, near.fresh(), fit, PoolPolicy.PREFERRED, lambda: False)
+                expected = place_all(instance, Pass(order, fit), near.fresh(), lambda: False)
                 assert (found is None) == (expected is None)
                 if found is not None and expected is not None:
                     assert found.tolist() == expected.offset.tolist(), (seed, number, fit)
@@ -141,7 +141,7 @@ def test_many_blocks_of_very_different_lives_agree(kernel: Kernels) -> None:
     instance = make_instance([plain(b, b + w, s, alignment=1 + s % 3) for b, w, s in rows])
     for order in list(orders(instance).values())[::3]:
         for fit in Fit:
-            expected = place_all(instance, order, ScannedNeighbours(instance), fit, PoolPolicy.PREFERRED, lambda: False)
+            expected = place_all(instance, Pass(order, fit), ScannedNeighbours(instance), lambda: False)
             found = kernel.greedy_place(instance.sections, columns(instance), order, fit)
             assert found is not None
             assert expected is not None

@@ -9,7 +9,7 @@ from solvers.fitting import neighbours as neighbours_module
 from solvers.fitting.measures import measure
 from solvers.fitting.neighbours import ListedNeighbours, Neighbours, ScannedNeighbours, neighbours
 from solvers.fitting.orders import PASSES, Fit, orders
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, PoolPolicy, place_all
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy import solver
 from solvers.heuristics.greedy.solver import Greedy
@@ -25,7 +25,7 @@ def place(
     instance: Instance, fit: Fit = Fit.LOWEST, policy: PoolPolicy = PoolPolicy.PREFERRED, order: list[int] | None = None
 ) -> Placement | None:
     sequence = np.array(order if order is not None else range(instance.blocks))
-    return place_all(instance, sequence, neighbours(instance), fit, policy, lambda: False)
+    return place_all(instance, Pass(sequence, fit, policy), neighbours(instance), lambda: False)
 
 
 def offsets(placement: Placement | None) -> list[int]:
@@ -107,7 +107,7 @@ def test_listed_and_scanned_neighbours_agree(monkeypatch: pytest.MonkeyPatch) ->
     instance = make_instance(blocks, conflicts=[(0, 40), (3, 50)], exclusions=[(5, 9), (11, 12)])
 
     def run(near: Neighbours, fit: Fit) -> list[int]:
-        return offsets(place_all(instance, np.arange(60), near, fit, PoolPolicy.PREFERRED, lambda: False))
+        return offsets(place_all(instance, Pass(np.arange(60), fit), near, lambda: False))
 
     for fit in Fit:
         assert run(ListedNeighbours(instance), fit) == run(ScannedNeighbours(instance), fit)
@@ -162,13 +162,11 @@ def test_reuse_penalties_are_avoided_where_there_is_room() -> None:
 def test_a_stopped_first_pass_is_finished_by_stacking() -> None:
     instance = make_instance([plain(i, i + 2, 3, alignment=4) for i in range(9)], pools=[PoolSpec(None, ((1, 2),))])
     sequence = np.arange(9)
-    hurried = place_all(
-        instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True, finish=True
-    )
+    hurried = place_all(instance, Pass(sequence, Fit.LOWEST), neighbours(instance), lambda: True, finish=True)
     assert hurried is not None
     assert offsets(hurried) == [4 * i for i in range(1, 10)]
     assert violation(instance, hurried) is None
-    assert place_all(instance, sequence, neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, lambda: True) is None
+    assert place_all(instance, Pass(sequence, Fit.LOWEST), neighbours(instance), lambda: True) is None
 
 
 def test_the_stop_is_asked_for_more_often_where_blocks_live_often() -> None:
@@ -180,7 +178,7 @@ def test_the_stop_is_asked_for_more_often_where_blocks_live_often() -> None:
             calls.append(True)
             return False
 
-        place_all(instance, np.arange(32), neighbours(instance), Fit.LOWEST, PoolPolicy.PREFERRED, stop)
+        place_all(instance, Pass(np.arange(32), Fit.LOWEST), neighbours(instance), stop)
         return len(calls)
 
     assert asks(1) == 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.fitting.neighbours import neighbours
 from solvers.fitting.orders import Fit, orders
-from solvers.fitting.placing import PoolPolicy, place_all
+from solvers.fitting.placing import Pass, place_all
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy import many_pools
 from solvers.heuristics.greedy.pool_by_pool import FIRST_ORDER, pool_by_pool
@@ -74,12 +74,7 @@ def test_every_placement_is_valid() -> None:
         if found.all_as_preferred and not len(instance.apart):
             as_preferred += 1
             first = place_all(
-                instance,
-                orders(instance)[FIRST_ORDER],
-                neighbours(instance),
-                Fit.LOWEST,
-                PoolPolicy.PREFERRED,
-                lambda: False,
+                instance, Pass(orders(instance)[FIRST_ORDER], Fit.LOWEST), neighbours(instance), lambda: False
             )
             assert first is not None
             assert evaluate(instance, first) == evaluate(instance, found.placement)
