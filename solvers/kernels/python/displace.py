@@ -15,8 +15,8 @@ from ...model.instance import ADDRESS_LIMIT, Ints
 from ...model.splitmix import SplitMix64
 from ..columns import Columns
 from ..interface import Homes, Report
-from .improve import Closed, Range, best_base, stretches
 from .input import are_addresses, are_within, demand, exact_sum, instance_of
+from .places import Closed, Range, best_base, stretches
 
 # The same numbers stand in kernels/native/displace/displacing.cpp.
 MOST_DISPLACING = 3

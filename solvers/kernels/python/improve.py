@@ -7,18 +7,17 @@ dearer, so that a few blocks do not throw each other out for ever.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import isqrt
 
 import numpy as np
 
-from ...model.conflicts import part_pairs
 from ...model.instance import Instance, Ints
 from ...model.splitmix import SplitMix64
 from ..columns import Columns
 from ..interface import Report
 from .input import check_start, instance_of
+from .places import WALL, Closed, Range, best_base, stretches
 
 # The same numbers stand in kernels/native/improve/ejection.cpp.
 PRICE_BITS = 20
@@ -30,10 +29,6 @@ HOPELESS = 3
 LOOKS_A_MOVE = 50
 LOOKS_PER_MICROSECOND = 24
 
-Stretch = tuple[int, int, int]
-"""A block and the distances below and above its base between which it closes bases. For WALL, a reserved range, they are addresses."""
-WALL = -1
-
 
 def improve(
     sections: int, columns: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
@@ -44,32 +39,6 @@ def improve(
     run = _Ejection(instance, start, enough, seed, work * LOOKS_PER_MICROSECOND, report)
     run.run()
     return np.array(run.best, dtype=np.int64), run.work // LOOKS_PER_MICROSECOND
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """Bases strictly between low and high are closed by this block. Without a price it cannot be thrown out."""
-
-    low: int
-    high: int
-    block: int
-    price: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The allowed bases of a block."""
-
-    lowest: int
-    highest: int
-    modulus: int
-    residue: int
-
-    def up(self, base: int) -> int:
-        return base + (self.residue - base) % self.modulus
-
-    def down(self, base: int) -> int:
-        return base - (base - self.residue) % self.modulus
 
 
 class _Ejection:
@@ -173,50 +142,6 @@ class _Ejection:
         base = self.offset[other]
         price = None if self.fixed[other] else self.price[other] * self.grudge[other]
         return Closed(base + below, base + above, other, price)
-
-
-def best_base(closed: list[Closed], here: Range, random: SplitMix64) -> tuple[int, int] | None:
-    """The best base and the price of the blocks in its way; None if an immovable one is in the way everywhere."""
-    resting = [here.lowest, *(here.up(end) for end in sorted(one.high for one in closed))]
-    hanging = [*(here.down(begin) for begin in sorted(one.low for one in closed)), here.highest]
-    best: tuple[int, int] | None = None
-    least_room = ties = 0
-    for bases in (resting, hanging):
-        if best is not None and best[1] == 0:
-            break
-        for base in dict.fromkeys(bases):
-            if not here.lowest <= base <= here.highest:
-                continue
-            met = [one.price for one in closed if one.low < base < one.high]
-            if None in met:
-                continue
-            price = sum(p for p in met if p is not None)
-            cheaper = best is None or price < best[1]
-            if price == 0:
-                room = min((one.low for one in closed if one.low >= base), default=here.highest) - base
-                if cheaper or room < least_room:
-                    best, least_room = (base, 0), room
-            elif cheaper:
-                best, ties = (base, price), 1
-            elif best is not None and price == best[1]:
-                ties += 1
-                if random.next() % ties == 0:
-                    best = (base, price)
-    return best
-
-
-def stretches(instance: Instance) -> list[list[Stretch]]:
-    """For each block, the stretches that may be in its way, each once."""
-    near: list[set[Stretch]] = [set() for _ in range(instance.blocks)]
-    pairs = part_pairs(instance)
-    block, low, high = instance.part_block.tolist(), instance.part_low.tolist(), instance.part_high.tolist()
-    for a, b in [*pairs.tolist(), *pairs[:, ::-1].tolist()]:
-        near[block[a]].add((block[b], low[b] - high[a], high[b] - low[a]))
-    for part, owner in enumerate(block):
-        for begin, end in instance.pools[0].reserved:
-            if low[part] < high[part] and begin < end:
-                near[owner].add((WALL, begin - high[part], end - low[part]))
-    return [sorted(each) for each in near]
 
 
 def _prices(instance: Instance) -> list[int]:

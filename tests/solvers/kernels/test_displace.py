@@ -7,8 +7,8 @@ import pytest
 
 from solvers.kernels.columns import Columns, columns
 from solvers.kernels.interface import BadKernelInput, Homes, Kernels
-from solvers.kernels.python.improve import WALL, stretches
 from solvers.kernels.python.input import instance_of
+from solvers.kernels.python.places import WALL, stretches
 from solvers.model.instance import Instance, Ints
 from tests.solvers.kernels.kernel_sets import native, reference
 from tests.solvers.kernels.random_instances import random_instance
