@@ -1,7 +1,6 @@
 #include "beam/beam.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <numeric>
 #include <tuple>
@@ -29,7 +28,6 @@ constexpr Coord kSection = 1024;  // weight of a section, and the range of its r
 constexpr std::uint64_t kNoise = 128;
 constexpr std::int64_t kLooksACandidate = 5;
 constexpr std::int64_t kLooksALayout = 100;
-constexpr std::chrono::milliseconds kBreath{3};
 constexpr std::size_t kLayoutsABreath = 64;  // some tens of microseconds
 
 using Index = std::uint32_t;
@@ -255,16 +253,11 @@ private:
     bool is_over() { return result_.work >= options_.work || is_stopped(); }
 
     bool is_stopped() {
-        if (!stopped_) tick();
+        if (!stopped_ && breath_.is_over()) {
+            stopped_ = report_(news_ ? &result_.offsets : nullptr);
+            news_ = false;
+        }
         return stopped_;
-    }
-
-    void tick() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_tick_ < kBreath) return;
-        last_tick_ = now;
-        stopped_ = report_(news_ ? &result_.offsets : nullptr);
-        news_ = false;
     }
 
     const SearchInput& input_;
@@ -284,7 +277,7 @@ private:
     Random random_{options_.seed};
     Coord height_ = 0, now_ = 0, mismatch_ = 0;
     bool stopped_ = false, news_ = false;
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    Breath breath_;
     Improvement result_;
 };
 

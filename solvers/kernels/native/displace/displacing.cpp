@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "shared/around.hpp"
-#include "shared/places.hpp"
 #include "shared/blocks.hpp"
+#include "shared/improvement.hpp"
+#include "shared/places.hpp"
 #include "shared/random.hpp"
 
 namespace memplan {
@@ -22,8 +22,6 @@ constexpr std::int64_t kLooksAPlace = 20;
 constexpr std::int64_t kMeetingPerLook = 4;
 constexpr std::int64_t kLooksAClosed = 2;
 constexpr double kLogarithms = 1477.0;  // 1024 / ln 2: logarithms are to the base of 2, in parts of 1024
-constexpr std::int64_t kLooksBetweenTicks = 10'000;
-constexpr std::chrono::milliseconds kBreath{3};
 
 __extension__ using Wide = unsigned __int128;
 
@@ -102,11 +100,7 @@ private:
 
     bool is_over() {
         if (result_.work >= options_.work) return true;
-        if (!stopped_ && result_.work - ticked_ >= kLooksBetweenTicks) {
-            ticked_ = result_.work;
-            const auto now = std::chrono::steady_clock::now();
-            if (now - last_tick_ >= kBreath) last_tick_ = now, stopped_ = report_();
-        }
+        if (!stopped_ && breath_.is_due(result_.work)) stopped_ = report_();
         return stopped_;
     }
 
@@ -148,24 +142,17 @@ private:
         return delta_ <= allowed;
     }
 
-    bool comes_later(Index a, Index b) const { return std::pair(loss_here(a), a) < std::pair(loss_here(b), b); }
-
-    Coord loss_here(Index block) const { return loss_[block * pools_ + known_[block].pool]; }
-
     void throw_out(Index block) {
         Known& known = known_[block];
         before_.push_back({block, known.pool, known.base});
         known.is_out = true;
         delta_ -= cost_of(block, known.pool);
         least_ += cost_of(block, order_[block].front());
-        out_.push_back(block);
-        std::push_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
+        out_.push(loss_[block * pools_ + known.pool], block);
     }
 
     Index take_one() {
-        std::pop_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
-        const Index block = out_.back();
-        out_.pop_back();
+        const Index block = out_.take();
         least_ -= cost_of(block, order_[block].front());
         return block;
     }
@@ -251,7 +238,7 @@ private:
     std::vector<Index> movable_;             // those with several pools
     std::vector<std::vector<Interval>> taken_;
     std::vector<Before> before_;  // where everybody was who has moved
-    std::vector<Index> out_;      // a heap
+    DearestFirst out_;            // by what they lose
     Coord delta_ = 0;             // what the move costs so far
     Coord least_ = 0;             // what those who are out cost at least
     std::vector<Closed> closed_, in_the_way_;
@@ -261,8 +248,7 @@ private:
     std::vector<bool> is_stale_;
     Displaced result_;
     bool stopped_ = false;
-    std::int64_t ticked_ = 0;
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    Breath breath_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What all gluing of one call shares: random numbers, the work that is done, and when to stop.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -34,20 +33,15 @@ public:
     void report(const std::vector<Coord>& better) { stopped_ = report_(&better) || stopped_; }
 
 private:
-    static constexpr std::chrono::milliseconds kBreath{3};
-
     void tick() {
-        const auto time = std::chrono::steady_clock::now();
-        if (time - last_tick_ < kBreath) return;
-        last_tick_ = time;
-        stopped_ = report_(nullptr);
+        if (breath_.is_over()) stopped_ = report_(nullptr);
     }
 
     const std::int64_t most_;
     const ImprovementReport& report_;
     unsigned asked_ = 0;
     bool stopped_ = false;
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    Breath breath_;
 };
 
 }  // namespace memplan

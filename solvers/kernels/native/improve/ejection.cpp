@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <optional>
-#include <tuple>
 
-#include "shared/blocks.hpp"
 #include "shared/around.hpp"
+#include "shared/blocks.hpp"
 #include "shared/places.hpp"
 #include "shared/random.hpp"
 
@@ -24,8 +22,6 @@ constexpr int kMildHeight = 3;                  // after the bound comes an eigh
 constexpr std::int64_t kPatience = 250'000;      // looks without fewer blocks out than ever; doubled when all heights have failed,
 constexpr int kHopeless = 3;                    // which ends the improvement after this many times in a row
 constexpr std::int64_t kLooksAMove = 50;
-constexpr std::int64_t kLooksBetweenTicks = 10'000;
-constexpr std::chrono::milliseconds kBreath{3};
 
 __extension__ using Wide = unsigned __int128;
 
@@ -87,17 +83,11 @@ public:
 private:
     bool is_over() {
         if (result_.work >= options_.work) return true;
-        if (!stopped_ && result_.work - ticked_ >= kLooksBetweenTicks) tick();
+        if (!stopped_ && breath_.is_due(result_.work)) {
+            stopped_ = report_(news_ ? &result_.offsets : nullptr);
+            news_ = false;
+        }
         return stopped_;
-    }
-
-    void tick() {
-        ticked_ = result_.work;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_tick_ < kBreath) return;
-        last_tick_ = now;
-        stopped_ = report_(news_ ? &result_.offsets : nullptr);
-        news_ = false;
     }
 
     Coord peak() const {
@@ -118,7 +108,7 @@ private:
         std::int64_t since = result_.work;
         while (!out_.empty()) {
             if (is_over() || result_.work - since > patience) return false;
-            if (!put(take_one(), height)) return false;
+            if (!put(out_.take(), height)) return false;
             if (out_.size() < fewest) fewest = out_.size(), since = result_.work;
         }
         for (Index block = 0; block < blocks_.count; ++block) result_.offsets[block] = known_[block].base;
@@ -127,20 +117,9 @@ private:
         return true;
     }
 
-    // The dearest block comes first.
-    bool comes_later(Index a, Index b) const { return std::tie(price_[a], a) < std::tie(price_[b], b); }
-
     void throw_out(Index block) {
         known_[block].is_placed = false;
-        out_.push_back(block);
-        std::push_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
-    }
-
-    Index take_one() {
-        std::pop_heap(out_.begin(), out_.end(), [this](Index a, Index b) { return comes_later(a, b); });
-        const Index block = out_.back();
-        out_.pop_back();
-        return block;
+        out_.push(price_[block], block);
     }
 
     bool put(Index block, Coord height) {
@@ -193,14 +172,13 @@ private:
         bool stays = false;
     };
     std::vector<Known> known_;
-    std::vector<Index> out_;  // a heap
+    DearestFirst out_;
     std::vector<Closed> closed_;
     Places places_;
     Improvement result_;
     Coord floor_ = 0;
     bool stopped_ = false, news_ = false;
-    std::int64_t ticked_ = 0;
-    std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+    Breath breath_;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
-// Input and output of the kernels that lower the peak of a placement.
+// Input and output of the kernels that improve a placement, and when they report.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <span>
@@ -27,5 +29,31 @@ struct Improvement {
 
 // Called every few milliseconds, with a better placement if there is one. Returns true to stop.
 using ImprovementReport = std::function<bool(const std::vector<Coord>* better)>;
+
+// When it is time to report: every few milliseconds, and the clock is seldom looked at.
+class Breath {
+public:
+    // `work` is what was done so far, in looks.
+    bool is_due(std::int64_t work) {
+        if (work - looked_ < kLooksBetween) return false;
+        looked_ = work;
+        return is_over();
+    }
+
+    // The same for callers who come here seldom.
+    bool is_over() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < kLength) return false;
+        last_ = now;
+        return true;
+    }
+
+private:
+    static constexpr std::int64_t kLooksBetween = 10'000;
+    static constexpr std::chrono::milliseconds kLength{3};
+
+    std::int64_t looked_ = 0;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace memplan

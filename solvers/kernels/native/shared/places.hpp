@@ -1,8 +1,11 @@
-// The best base for a block among others that can be thrown out for it, each at a price.
+// The best base for a block among others that can be thrown out for it, each at a price; and those thrown out.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "shared/blocks.hpp"
@@ -52,6 +55,30 @@ private:
 
     std::vector<Keyed> keys_;
     std::vector<Edge> begins_, ends_;
+};
+
+// The blocks that were thrown out and have no place yet, the dearest first.
+class DearestFirst {
+public:
+    bool empty() const { return heap_.empty(); }
+    std::size_t size() const { return heap_.size(); }
+    void clear() { heap_.clear(); }
+
+    void push(Coord price, Index block) {
+        heap_.emplace_back(price, block);
+        std::push_heap(heap_.begin(), heap_.end());
+    }
+
+    // Of equally dear ones, the last.
+    Index take() {
+        std::pop_heap(heap_.begin(), heap_.end());
+        const Index block = heap_.back().second;
+        heap_.pop_back();
+        return block;
+    }
+
+private:
+    std::vector<std::pair<Coord, Index>> heap_;
 };
 
 }  // namespace memplan
