@@ -50,8 +50,8 @@ from .model.problem import (
     Variants,
 )
 from .planning.options.capacity import with_capacity
-from .planning.options.options import Options
-from .planning.options.preference import Preference, Stability, with_preference
+from .planning.options.options import Options, Preference, Stability
+from .planning.options.preference import with_preference
 from .planning.options.stability import with_stability
 from .planning.placing.solving import pareto, plan
 from .planning.placing.watching import Progress

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.formats.tables.format import BYTES, JSON
-from planner.planning.options.preference import Preference, Stability
+from planner.planning.options.options import Preference, Stability
 
 from ..jobs.processes.pool import Reply
 from ..service import Service

@@ -15,7 +15,7 @@ from planner.formats import read_frontier, read_plan, write_frontier, write_plan
 from planner.formats.answers.sweep import read_sweep_json, write_sweep_json
 from planner.model.plan import Frontier, PlanStatus
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Preference
 from planner.planning.placing.solving import pareto
 from planner.verifying.frontier import verify_frontier
 from tests.planner.planning.placing.variants.random_variants import random_problem, sound_seeds

@@ -19,7 +19,7 @@ from planner.formats.tables.problems import chosen
 from planner.model.errors import BadInput, Code, Finding, PlannerError
 from planner.model.plan import Frontier, Plan
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.preference import Preference, Stability
+from planner.planning.options.options import Preference, Stability
 
 from .output_file import reason
 from .refusals import BadFile

@@ -28,8 +28,7 @@ from ...model.problem import DEFAULT_TERMS, NO_CONSTRAINTS, Buffer, Constraints,
 from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import planned_problem
-from ..options.options import Options, bad_option, require_valid
-from ..options.preference import Preference
+from ..options.options import Options, Preference, bad_option, require_valid
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.solving import plan
 from .replanning.exact import are_exact, is_exact

@@ -11,8 +11,8 @@ from ...model.deadline import PREPARING, in_time
 from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .options import GREATEST, bad_option
-from .preference import Preference, Stability, preferring
+from .options import GREATEST, Preference, Stability, bad_option
+from .preference import preferring
 from .stability import with_stability
 
 

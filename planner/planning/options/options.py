@@ -11,9 +11,30 @@ from typing import Any
 from solvers.model.solver import Goal, Warm
 
 from ...model.errors import BadInput, Code, Finding, echo
-from .preference import Preference, Stability
 
 GREATEST = 1 << 62
+
+
+class Preference(StrEnum):
+    """Replaces the problem's objective."""
+
+    SIZE = "size"
+    """The smallest peaks; among those plans, the least access cost."""
+    BALANCED = "balanced"
+    """The least sum of access cost and peaks, with all bytes together worth as much as the whole possible gain in speed."""
+    SPEED = "speed"
+    """The least access cost; among those plans, the smallest peaks."""
+
+
+class Stability(StrEnum):
+    """What a plan gives up to keep buffers at their places in an older plan."""
+
+    TIES = "ties"
+    """Nothing: among the otherwise best plans, the one that moves the fewest bytes."""
+    BALANCED = "balanced"
+    """As much of the peaks as it saves in moves, both relative to their totals."""
+    FIRST = "first"
+    """Everything: the fewest moved bytes first, then the other goals."""
 
 
 class OptionKind(StrEnum):

@@ -1,10 +1,9 @@
-"""Presets of the objective, as compilers have -Os, -O2 and -O3: memory, speed, or stable addresses first."""
+"""The option `prefer`: presets of the objective, as compilers have -Os, -O2 and -O3: memory or speed first, or both weighed against each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -18,29 +17,7 @@ from ...facts.intervals import merged
 from ...facts.moments.lifetimes import with_lifetimes
 from ...facts.sweep import exact_array
 from ...model.problem import Buffer, Pool, Problem
-
-
-class Preference(StrEnum):
-    """Replaces the problem's objective."""
-
-    SIZE = "size"
-    """The smallest peaks; among those plans, the least access cost."""
-    BALANCED = "balanced"
-    """The least sum of access cost and peaks, with all bytes together worth as much as the whole possible gain in speed."""
-    SPEED = "speed"
-    """The least access cost; among those plans, the smallest peaks."""
-
-
-class Stability(StrEnum):
-    """What a plan gives up to keep buffers at their places in an older plan."""
-
-    TIES = "ties"
-    """Nothing: among the otherwise best plans, the one that moves the fewest bytes."""
-    BALANCED = "balanced"
-    """As much of the peaks as it saves in moves, both relative to their totals."""
-    FIRST = "first"
-    """Everything: the fewest moved bytes first, then the other goals."""
-
+from .options import Preference
 
 TERMS = {
     Preference.SIZE: (Term.SUM_OF_PEAKS, Term.ACCESS_COST),

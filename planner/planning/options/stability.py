@@ -10,8 +10,8 @@ from ...checks import require_sound
 from ...facts.moments.lifetimes import with_lifetimes
 from ...model.plan import Plan
 from ...model.problem import Problem, Was
-from .options import Options, bad_option
-from .preference import Preference, Stability, most_live
+from .options import Options, Preference, Stability, bad_option
+from .preference import most_live
 
 
 def with_stability(problem: Problem, stability: Stability | None, old: Plan | None) -> Problem:

@@ -23,8 +23,8 @@ from ...model.versions import cores
 from ...verifying.arguments.counterexamples import BRIEF
 from ...verifying.verify import verify
 from ..options.capacity import with_capacity
-from ..options.options import Options, bad_option, require_valid
-from ..options.preference import Preference, with_preference
+from ..options.options import Options, Preference, bad_option, require_valid
+from ..options.preference import with_preference
 from ..options.stability import require_no_stability
 from ..placing.pipeline import WORK_PER_SECOND
 from ..placing.shared_limits import KnownPlans

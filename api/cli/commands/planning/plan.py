@@ -17,8 +17,8 @@ from planner.formats.tables.plans import USUAL, PlanFormat, plan_format
 from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
-from planner.planning.options.options import Options
-from planner.planning.options.preference import TERMS, Stability
+from planner.planning.options.options import Options, Stability
+from planner.planning.options.preference import TERMS
 from solvers.model.errors import StopReason
 from solvers.model.registry import SolverKind, entry_of
 

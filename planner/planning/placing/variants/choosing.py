@@ -38,8 +38,7 @@ from ....model.versions import machine
 from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import Verification
-from ...options.options import Options, bad_option
-from ...options.preference import Preference
+from ...options.options import Options, Preference, bad_option
 from ..easy_bounds import refusal_of_any_choice, same_in_all_choices
 from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish

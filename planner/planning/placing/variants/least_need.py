@@ -11,8 +11,7 @@ from ....model.plan import Choice, Plan, PlanStatus, Shortage
 from ....model.problem import Problem
 from ....verifying.arguments.no_choice import say
 from ....verifying.arguments.shortage import in_bytes
-from ...options.options import Options
-from ...options.preference import Preference
+from ...options.options import Options, Preference
 
 Solve: TypeAlias = Callable[[Problem, Options], Plan | None]
 """Returns the plan of another problem with variants, within a part of the limits; None: there is no time."""

@@ -15,8 +15,7 @@ from api.jobs.requests.options import as_document, clipped, from_body, from_docu
 from api.jobs.requests.posted_problem import separate, understand
 from api.settings import Settings
 from planner.model.errors import BadInput, Code
-from planner.planning.options.options import Options
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Options, Preference
 from solvers.model.solver import Goal, Warm
 
 SETTINGS = Settings(max_time_limit=20, max_work_limit=1000, max_solver_memory=10_000, max_workers_per_job=2)

@@ -33,7 +33,7 @@ from planner.formats import write_plan
 from planner.generate import Request, generate
 from planner.model.plan import Plan, Run
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.preference import Preference, Stability
+from planner.planning.options.options import Preference, Stability
 from planner.planning.placing import solving
 from solvers.model.errors import SolverFailed
 from solvers.model.instance import Instance, Placement

@@ -14,7 +14,7 @@ from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, CostTerm, Fixed, VariantGroup, Variants
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Preference
 from planner.planning.sweeping import Sweep
 from planner.planning.sweeping.answer import SmallestCapacity
 from planner.planning.sweeping.carrying import Fact, Facts

@@ -13,8 +13,7 @@ from planner.generate import Request, generate
 from planner.model.errors import BadInput
 from planner.model.plan import ChoiceCertificate, ChoiceGoal, Plan
 from planner.model.problem import Pool, Problem
-from planner.planning.options.options import Options
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Options, Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.verifying.choices import swept
 from planner.verifying.choices.choice import AllChoices, most_memory

@@ -11,7 +11,8 @@ from hypothesis import given
 
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Constraints, Pool, Problem
-from planner.planning.options.preference import Preference, with_preference
+from planner.planning.options.options import Preference
+from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.room_prices import RoomPrices
 from solvers.fitting.orders import Fit

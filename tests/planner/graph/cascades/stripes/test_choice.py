@@ -17,7 +17,7 @@ from planner.graph.cascades import CascadeOptions, Cutting, Network, Work, casca
 from planner.graph.cascades.demand import Flow
 from planner.graph.cascades.stripes.group import Group
 from planner.graph.cascades.stripes.paths import Path
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Preference
 from tests.small.strategies import NIGHTLY
 
 from ..networks import random_network

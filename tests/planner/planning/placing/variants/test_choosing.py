@@ -23,8 +23,7 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
-from planner.planning.options.options import Options
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Options, Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants.choosing import Choosing
 from planner.planning.placing.watching import Clock, Progress

@@ -9,8 +9,7 @@ import pytest
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
-from planner.planning.options.options import Options
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Options, Preference
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
 from solvers.choice.alternatives.instance import Answer

@@ -11,8 +11,7 @@ from planner.model.deadline import OutOfTime
 from planner.model.errors import Code, Finding
 from planner.model.plan import Plan
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
-from planner.planning.options.options import Options
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Options, Preference
 from planner.planning.placing.solving import pareto, plan
 from planner.planning.placing.variants import hurried
 from planner.planning.placing.variants.choices import lower_choices

@@ -21,7 +21,7 @@ from planner.model.problem import (
     VariantGroup,
     Variants,
 )
-from planner.planning.options.preference import Preference
+from planner.planning.options.options import Preference
 from planner.planning.placing.variants import choosing
 from planner.planning.placing.variants.choices import lower_choices
 from planner.planning.placing.variants.homes import HomesPlacing
