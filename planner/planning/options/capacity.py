@@ -11,7 +11,7 @@ from ...model.deadline import PREPARING, in_time
 from ...model.errors import echo
 from ...model.plan import Plan
 from ...model.problem import Problem
-from .options import GREATEST, Preference, Stability, bad_option
+from .options import GREATEST, Preference, Stability, as_choice, bad_option
 from .preference import preferring
 from .stability import with_stability
 
@@ -42,11 +42,11 @@ def planned_problem(
     problem: Problem,
     capacity: int | Mapping[str, int] | None,
     prefer: Preference | str | None,
-    stability: Stability | None = None,
+    stability: Stability | str | None = None,
     old: Plan | None = None,
 ) -> Problem:
     """Return the problem that is planned with these options; `old` is the plan to which stability refers. Raises BadInput."""
-    preferred = preferring(with_capacity(problem, capacity), None if prefer is None else Preference(prefer))
+    preferred = preferring(with_capacity(problem, capacity), as_choice("prefer", prefer))
     return with_stability(preferred, stability, old)
 
 

@@ -167,10 +167,18 @@ class Options:
         for row in CHOICES:
             value = getattr(self, row.name)
             if isinstance(value, str) and not isinstance(value, StrEnum):
-                try:
-                    object.__setattr__(self, row.name, chosen(row, value))
-                except ValueError as error:
-                    raise bad_option(row.name, str(error)) from None
+                object.__setattr__(self, row.name, as_choice(row.name, value))
+
+
+def as_choice(name: str, value: Any) -> Any:
+    """Return the option's choice that a word names; a choice and None as they are. Raises BadInput for anything else."""
+    row = DECLARED[name]
+    if value is None or (row.choices is not None and isinstance(value, row.choices)):
+        return value
+    try:
+        return chosen(row, value)
+    except ValueError as error:
+        raise bad_option(name, str(error)) from None
 
 
 def chosen(row: Declared, word: str) -> StrEnum:

@@ -17,7 +17,7 @@ from ...facts.intervals import merged
 from ...facts.moments.lifetimes import with_lifetimes
 from ...facts.sweep import exact_array
 from ...model.problem import Buffer, Pool, Problem
-from .options import Preference
+from .options import Preference, as_choice
 
 TERMS = {
     Preference.SIZE: (Term.SUM_OF_PEAKS, Term.ACCESS_COST),
@@ -26,8 +26,9 @@ TERMS = {
 }
 
 
-def with_preference(problem: Problem, prefer: Preference | None) -> Problem:
-    """Return the problem with the preset's objective. Raises BadInput for a problem that is wrong in itself."""
+def with_preference(problem: Problem, prefer: Preference | str | None) -> Problem:
+    """Return the problem with the preset's objective. Raises BadInput for an unknown preset, and for a problem that is wrong in itself."""
+    prefer = as_choice("prefer", prefer)
     if prefer is not None and problem.variants is None:
         require_sound(problem)
     return preferring(problem, prefer)

@@ -10,15 +10,16 @@ from ...checks import require_sound
 from ...facts.moments.lifetimes import with_lifetimes
 from ...model.plan import Plan
 from ...model.problem import Problem, Was
-from .options import Options, Preference, Stability, bad_option
+from .options import Options, Preference, Stability, as_choice, bad_option
 from .preference import most_live
 
 
-def with_stability(problem: Problem, stability: Stability | None, old: Plan | None) -> Problem:
+def with_stability(problem: Problem, stability: Stability | str | None, old: Plan | None) -> Problem:
     """Return the problem with an objective that counts moves since the older plan. Raises BadInput.
 
     Buffers and pools that only one of the two knows do not count.
     """
+    stability = as_choice("stability", stability)
     if stability is None:
         return problem
     require_sound(problem)

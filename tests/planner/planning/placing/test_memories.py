@@ -11,7 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import Buffer, Options, PlanStatus, Pool, Preference, Problem, Speed, Term, plan, verify, with_preference
+from planner import (
+    BadInput,
+    Buffer,
+    Options,
+    PlanStatus,
+    Pool,
+    Preference,
+    Problem,
+    Speed,
+    Term,
+    plan,
+    verify,
+    with_preference,
+)
 from planner.checks import check
 from planner.facts.constants import spell_out_constants
 from planner.facts.costs import access_cost
@@ -87,6 +100,13 @@ def test_each_preset_is_optimal_by_its_own_measure(prefer: Preference) -> None:
     assert made.status is PlanStatus.OPTIMAL
     assert verify(wanted, made) == ()
     assert tuple(term.value for term in made.objective.terms) == solve(spell_out_constants(wanted)).value
+
+
+@pytest.mark.parametrize("prefer", Preference)
+def test_a_preset_may_be_a_word_as_in_options(prefer: Preference) -> None:
+    assert with_preference(EXAMPLE, prefer.value) == with_preference(EXAMPLE, prefer)
+    with pytest.raises(BadInput, match="'fast' is not one of size, balanced, speed"):
+        with_preference(EXAMPLE, "fast")
 
 
 def test_the_fair_price_weighs_all_bytes_like_all_gain_of_speed() -> None:

@@ -98,6 +98,13 @@ def test_balanced_weighs_all_that_can_move_against_all_that_is_live() -> None:
     assert moved == {"b"}
 
 
+@pytest.mark.parametrize("stability", Stability)
+def test_stability_may_be_a_word_as_in_options(stability: Stability) -> None:
+    assert with_stability(NEW, stability.value, BEFORE) == with_stability(NEW, stability, BEFORE)
+    with pytest.raises(BadInput, match="'never' is not one of ties, balanced, first"):
+        with_stability(NEW, "never", BEFORE)
+
+
 def test_buffers_of_a_group_count_separately() -> None:
     buffers = (Buffer("a", 4, live=((0, 2),)), Buffer("b", 2, live=((0, 2),)), Buffer("c", 3, live=((0, 2),)))
     tied = Problem(
