@@ -48,8 +48,8 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         engines = engines_of_auto(instance)
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
-    from .joint import solve_joint  # most problems need none of what is imported inside functions here
-    from .split import pieces_of, solve_split
+    from .joint.joint import solve_joint  # most problems need none of what is imported inside functions here
+    from .joint.split import pieces_of, solve_split
 
     pieces = pieces_of(instance)
     if len(pieces) > 1:

@@ -25,7 +25,8 @@ from planner.generate import Request, generate
 from scripts.measure.arguments import Arguments, by_work
 from scripts.measure.spent import used
 from solvers.choice.pools.questions.lines import Line
-from solvers.portfolio import ahead, execute, joint
+from solvers.portfolio import execute
+from solvers.portfolio.joint import ahead, joint
 from solvers.portfolio.roster import role_of
 
 KINDS, BUFFERS, SEEDS = ("pools", "hot", "memories"), (300, 1000, 1500), (1000, 1001)

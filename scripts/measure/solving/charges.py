@@ -22,7 +22,8 @@ from scripts.measure import spent
 from scripts.measure.arguments import Arguments, by_work, cases, seeds
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.questions.asking import Asking
-from solvers.portfolio import execute, joint
+from solvers.portfolio import execute
+from solvers.portfolio.joint import joint
 
 PLANNING = "all else"
 LEAST_SECONDS = 0.05

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from threading import Event
 from typing import TypeAlias
 
-from ..model.errors import StopReason
-from ..model.instance import Instance
-from ..model.outcome import Outcome
-from ..model.solver import Task
-from .board import Board, Relay
-from .execute import Answer, ask
-from .roster import role_of
+from ...model.errors import StopReason
+from ...model.instance import Instance
+from ...model.outcome import Outcome
+from ...model.solver import Task
+from ..board import Board, Relay
+from ..execute import Answer, ask
+from ..roster import role_of
 
 Answers: TypeAlias = dict[str, Callable[[], Answer]]
 """By engine: waits for its answer."""

@@ -10,17 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.first_bounds import first_bounds
-from ..heuristics.layout import Layout
-from ..heuristics.local_search import WORK_OF_LOOKING
-from ..model.instance import LINEAR_TERMS, Bools, Instance, Ints, Linear, Term
-from ..model.linear_terms import moved_column
-from ..model.outcome import Outcome
-from ..model.solver import Control, Goal, Task
-from .execute import Engines
+from ...bounds.first_bounds import first_bounds
+from ...heuristics.layout import Layout
+from ...heuristics.local_search import WORK_OF_LOOKING
+from ...model.instance import LINEAR_TERMS, Bools, Instance, Ints, Linear, Term
+from ...model.linear_terms import moved_column
+from ...model.outcome import Outcome
+from ...model.solver import Control, Goal, Task
+from ..execute import Engines
+from ..roster import packers, task_of_round
 from .kept_apart import may_be_apart, parted
 from .known import Known
-from .roster import packers, task_of_round
 
 WORK_OF_A_BLOCK, WORK_OF_A_TRY = 10, 100
 """For each block: the work of a layout, and that of a try beside what solvers count."""

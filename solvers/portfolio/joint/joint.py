@@ -8,27 +8,21 @@ from functools import partial
 
 import numpy as np
 
-from ..bounds.first_bounds import first_bounds
-from ..geometry.presolve import scaled, unit
-from ..geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
-from ..model.errors import SolverError, StopReason
-from ..model.instance import Instance, Placement
-from ..model.interruption import GivenUp, check_interrupted, interrupted_by
-from ..model.linear_terms import choice_cost
-from ..model.needs import is_joint
-from ..model.objective import evaluate
-from ..model.outcome import Outcome, Proof
-from ..model.registry import SolverKind, is_of
-from ..model.solver import Control, Goal, Task
-from .ahead import Answers, within, working_ahead
-from .board import Board
-from .execute import FULL, Earnings, Engines, ask, execute
-from .held import Held
-from .in_rooms import solve_in_rooms
-from .kept_apart import Ways, ways_to_share
-from .known import Known
-from .proven import Proven
-from .roster import (
+from ...bounds.first_bounds import first_bounds
+from ...geometry.presolve import scaled, unit
+from ...geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
+from ...model.errors import SolverError, StopReason
+from ...model.instance import Instance, Placement
+from ...model.interruption import GivenUp, check_interrupted, interrupted_by
+from ...model.linear_terms import choice_cost
+from ...model.needs import is_joint
+from ...model.objective import evaluate
+from ...model.outcome import Outcome, Proof
+from ...model.registry import SolverKind, is_of
+from ...model.solver import Control, Goal, Task
+from ..board import Board
+from ..execute import FULL, Earnings, Engines, ask, execute
+from ..roster import (
     FIRST_ROUND_WORK,
     LEAST_WORK,
     engines_of_auto,
@@ -37,7 +31,13 @@ from .roster import (
     round_work,
     task_of_round,
 )
-from .separate_pools import solve_separate_pools
+from ..separate_pools import solve_separate_pools
+from .ahead import Answers, within, working_ahead
+from .held import Held
+from .in_rooms import solve_in_rooms
+from .kept_apart import Ways, ways_to_share
+from .known import Known
+from .proven import Proven
 from .settled_pools import OF_PEAKS, SettledPools
 
 SHARE_OF_GREEDY = 8

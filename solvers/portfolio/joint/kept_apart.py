@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..geometry.rules import violation
-from ..model.conflicts import pair_keys
-from ..model.errors import StopReason
-from ..model.instance import Bools, Instance, Placement, Term
-from ..model.objective import share_addresses
-from ..model.outcome import Outcome, Proof, Value
-from ..model.solver import Control, Task
+from ...geometry.rules import violation
+from ...model.conflicts import pair_keys
+from ...model.errors import StopReason
+from ...model.instance import Bools, Instance, Placement, Term
+from ...model.objective import share_addresses
+from ...model.outcome import Outcome, Proof, Value
+from ...model.solver import Control, Task
 
 MOST_WAYS = 64
 """With more ways to pay the least cost, engines that weigh it do better than trying them all."""

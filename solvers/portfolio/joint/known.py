@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..geometry.tie_breaks import rank_tie
-from ..model.instance import Instance, Placement
-from ..model.objective import evaluate
-from ..model.outcome import Value
-from .board import Board, Relay
+from ...geometry.tie_breaks import rank_tie
+from ...model.instance import Instance, Placement
+from ...model.objective import evaluate
+from ...model.outcome import Value
+from ..board import Board, Relay
 
 
 class Known:

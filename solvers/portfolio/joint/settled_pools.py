@@ -9,17 +9,17 @@ from itertools import product
 
 import numpy as np
 
-from ..model.errors import StopReason
-from ..model.instance import LINEAR_TERMS, Instance, Ints, Term
-from ..model.linear_terms import choice_cost
-from ..model.outcome import Outcome
-from ..model.solver import Goal, Task
-from .execute import Engines
+from ...model.errors import StopReason
+from ...model.instance import LINEAR_TERMS, Instance, Ints, Term
+from ...model.linear_terms import choice_cost
+from ...model.outcome import Outcome
+from ...model.solver import Goal, Task
+from ..execute import Engines
+from ..roster import packers, task_of_round
+from ..separate_pools import solve_separate_pools
 from .kept_apart import may_share, parted
 from .known import Known
 from .proven import Proven
-from .roster import packers, task_of_round
-from .separate_pools import solve_separate_pools
 
 PEAKS_ADD_UP = frozenset(term for term, adds in LINEAR_TERMS.items() if adds.peaks)
 """Terms that improve when any pool is packed lower."""

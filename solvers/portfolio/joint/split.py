@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..geometry.presolve import Piece, restrict
-from ..model.conflicts import components
-from ..model.errors import StopReason
-from ..model.instance import Instance, Ints, Placement, Term
-from ..model.linear_terms import LINEAR
-from ..model.objective import evaluate
-from ..model.outcome import Certificate, Outcome, Proof, Value
-from ..model.solver import Control, Task
-from .board import Board, Relay
+from ...geometry.presolve import Piece, restrict
+from ...model.conflicts import components
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Placement, Term
+from ...model.linear_terms import LINEAR
+from ...model.objective import evaluate
+from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.solver import Control, Task
+from ..board import Board, Relay
 from .joint import Joint, work_of_part
 
 ADDITIVE = LINEAR | {Term.REUSE_COST}

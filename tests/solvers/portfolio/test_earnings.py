@@ -10,8 +10,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Limits, Silent, Task
-from solvers.portfolio import joint
 from solvers.portfolio.execute import FULL, Earnings
+from solvers.portfolio.joint import joint
 
 
 def test_an_engine_gets_less_while_only_others_find_something() -> None:

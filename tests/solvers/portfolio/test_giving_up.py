@@ -16,8 +16,9 @@ from solvers.model.interruption import GivenUp, check_interrupted, interruptible
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Limits, Silent, Task
-from solvers.portfolio import execute, joint, proven
+from solvers.portfolio import execute
 from solvers.portfolio.execute import Answer
+from solvers.portfolio.joint import joint, proven
 from tests.small.instances import make_instance, plain
 
 INSTANCE = make_instance(

@@ -13,8 +13,8 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.model.instance import Instance
 from solvers.model.solver import Control, Silent, Task
-from solvers.portfolio import joint
 from solvers.portfolio.execute import Answer
+from solvers.portfolio.joint import joint
 
 WORK = 7_500_000
 

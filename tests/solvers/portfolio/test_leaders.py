@@ -13,8 +13,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Control, Silent, Task
-from solvers.portfolio import joint
 from solvers.portfolio.execute import Answer, ask
+from solvers.portfolio.joint import joint
 
 WORK = 7_500_000
 

@@ -18,7 +18,7 @@ from solvers.model.outcome import Outcome
 from solvers.model.registry import SOLVERS, SolverKind
 from solvers.model.solver import Control, Limits, Silent, Task
 from solvers.portfolio import roster, separate_pools
-from solvers.portfolio.joint import Joint
+from solvers.portfolio.joint.joint import Joint
 from solvers.portfolio.roster import (
     FAR,
     FIRST_ROUND_WORK,

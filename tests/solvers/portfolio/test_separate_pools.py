@@ -17,7 +17,7 @@ from solvers.model.errors import SolverFailed, StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
-from solvers.portfolio.joint import solve_joint
+from solvers.portfolio.joint.joint import solve_joint
 from solvers.portfolio.roster import NAMED, ROSTER, SEED_STEP, Role, Share
 from solvers.portfolio.separate_pools import AGAIN_STEP, solve_separate_pools
 from solvers.portfolio.single_pool import SinglePool

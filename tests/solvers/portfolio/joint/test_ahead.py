@@ -13,8 +13,9 @@ from solvers.model.instance import Instance, PoolSpec
 from solvers.model.outcome import Outcome
 from solvers.model.registry import get
 from solvers.model.solver import Control, Limits, Silent, Task
-from solvers.portfolio import ahead, execute, joint
+from solvers.portfolio import execute
 from solvers.portfolio.execute import Answer
+from solvers.portfolio.joint import ahead, joint
 from tests.running.processes import until
 from tests.small.instances import make_instance, plain
 

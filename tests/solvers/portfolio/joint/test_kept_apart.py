@@ -15,8 +15,8 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Placement, PoolSpec, Term
 from solvers.model.solver import Limits, Silent, Task
 from solvers.portfolio import solve
-from solvers.portfolio.joint import solve_joint
-from solvers.portfolio.kept_apart import MOST_WAYS, parted, ways_to_share
+from solvers.portfolio.joint.joint import solve_joint
+from solvers.portfolio.joint.kept_apart import MOST_WAYS, parted, ways_to_share
 from tests.small import oracle
 from tests.small.instances import make_instance
 from tests.small.judge import judge

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeAlias
 
-from ..bounds.first_bounds import first_bounds
-from ..geometry.rooms import Way, ways_of
-from ..model.errors import StopReason
-from ..model.instance import Instance, Placement
-from ..model.linear_terms import peak_price
-from ..model.objective import evaluate
-from ..model.outcome import Outcome, Value
-from ..model.solver import Control, Goal, Task
-from .execute import ask
+from ...bounds.first_bounds import first_bounds
+from ...geometry.rooms import Way, ways_of
+from ...model.errors import StopReason
+from ...model.instance import Instance, Placement
+from ...model.linear_terms import peak_price
+from ...model.objective import evaluate
+from ...model.outcome import Outcome, Value
+from ...model.solver import Control, Goal, Task
+from ..execute import ask
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 

@@ -19,8 +19,8 @@ from solvers.model.instance import Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome
 from solvers.model.solver import Goal, Limits, Silent, Task
-from solvers.portfolio.in_rooms import solve_in_rooms
-from solvers.portfolio.joint import solve_way
+from solvers.portfolio.joint.in_rooms import solve_in_rooms
+from solvers.portfolio.joint.joint import solve_way
 from tests.small import oracle
 
 TASK = Task(Limits(work=1_000_000))
