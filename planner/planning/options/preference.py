@@ -28,10 +28,10 @@ TERMS = {
 
 def with_preference(problem: Problem, prefer: Preference | str | None) -> Problem:
     """Return the problem with the preset's objective. Raises BadInput for an unknown preset, and for a problem that is wrong in itself."""
-    prefer = as_choice("prefer", prefer)
-    if prefer is not None and problem.variants is None:
+    preset: Preference | None = as_choice("prefer", prefer)
+    if preset is not None and problem.variants is None:
         require_sound(problem)
-    return preferring(problem, prefer)
+    return preferring(problem, preset)
 
 
 def preferring(problem: Problem, prefer: Preference | None) -> Problem:
