@@ -26,7 +26,7 @@ from .arguments.certificates import objections
 from .arguments.claims import check_claims
 from .choices.choice import AllChoices, check_all_choices, check_choice
 from .findings import FindingKind, PlanFindings, VerifyFinding
-from .moments import in_moments
+from .moments import places_argued_of
 from .placements import PlacedBuffers, placed_buffers
 from .rules import check_placements
 from .simple_plans import check_against_simple_plans
@@ -99,7 +99,7 @@ class Verification:
         look(VERIFYING)
         check_placements(problem, where, placed, report)
         look(VERIFYING)
-        places = Places(in_moments(problem))
+        places = places_argued_of(problem, plan.certificates)
         if plan.placements and not report.listed:
             self._kept = places, where, placed
         look(VERIFYING)

@@ -7,7 +7,7 @@ moment has remain. Where some buffers have lifetimes, the others get theirs besi
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
 from ...model.problem import BufferId, Interval, Problem
 from ..constants import has_read_only_pools, is_constant
-from ..intervals import merged, overlap
+from ..intervals import covers, merged, overlap
 from .beside_others import lives_beside
 from .cliques import cliques_of
 from .in_a_row import in_a_row
@@ -107,9 +107,12 @@ def _found_beside(old: list[Spans], neighbours: Sequence[set[int]], pairs: Seque
     return (lives, missing) if found else None
 
 
-def by_conflicts(certificate: PlanCertificate, untimed: Set[BufferId]) -> PlanCertificate:
-    """Return a proof about buffers that are live at one moment, some of which the user gave no lifetimes, as one about buffers that conflict pairwise."""
-    if certificate.proof is not Proof.LIVE_TOGETHER or untimed.isdisjoint(certificate.buffers):
+def by_conflicts(certificate: PlanCertificate, live: Mapping[BufferId, Spans | None]) -> PlanCertificate:
+    """Return a proof about buffers that are live at one moment, some of which the user's lifetimes do not show there, as one about buffers that conflict pairwise."""
+    time = certificate.time
+    if certificate.proof is not Proof.LIVE_TOGETHER or time is None:
+        return certificate
+    if all(covers(live[id_], time) for id_ in certificate.buffers):
         return certificate
     return replace(certificate, proof=Proof.CONFLICT_CLIQUE, time=None)
 

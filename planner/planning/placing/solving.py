@@ -17,7 +17,8 @@ from solvers.portfolio.solve import solve
 
 from ...checks import require_sound
 from ...facts.constants import spell_out_constants
-from ...facts.moments.lifetimes import by_conflicts, with_lifetimes
+from ...facts.moments.lifetimes import by_conflicts
+from ...facts.moments.simpler import said_simpler
 from ...model.deadline import FINISH_SECONDS, OutOfTime, expect, finish, until
 from ...model.errors import BadInput, Code, Finding
 from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue, without_proofs
@@ -88,7 +89,7 @@ def _plan(problem: Problem, options: Options, clock: Clock, caller: Caller, star
             many = ManyPools(problem, lambda: clock.reason_to_stop(caller.cancelled), clock.has_time)
             solved = many.part
         else:
-            solved = problem if _is_of_others(options.solver) else with_lifetimes(problem)
+            solved = problem if _is_of_others(options.solver) else said_simpler(problem)
         lowered = lower(solved)
     return _PlanPipeline(problem, solved, lowered, options, clock, caller.cancelled, many).run(start, caller)
 
@@ -182,8 +183,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         if self._many is not None:
             return self._many.whole(made)
         if self._solved is not self.problem:
-            untimed = {buffer.id for buffer in self.problem.buffers if not buffer.live}
-            made = replace(made, certificates=tuple(by_conflicts(each, untimed) for each in made.certificates))
+            live = {buffer.id: buffer.live for buffer in self.problem.buffers}
+            made = replace(made, certificates=tuple(by_conflicts(each, live) for each in made.certificates))
         return made
 
     def solve(self, known: Placement | None, limits: Limits, watch: Watch) -> Plan:

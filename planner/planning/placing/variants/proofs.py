@@ -14,14 +14,13 @@ from solvers.choice.alternatives.points import Point
 
 from ....facts.constants import spell_out_constants
 from ....facts.plain_choices import least_cost
-from ....facts.possible_places import Places
 from ....facts.variants import as_chosen, count_of_alternatives
 from ....model.plan import ChoiceCertificate, ChoiceGoal, Plan
 from ....model.pool_columns import costs_of, names_of, sizes_of
 from ....model.problem import Problem
 from ....verifying.arguments.bounds import of_its_choice_alone
 from ....verifying.choices.choice import AllChoices, most_memory
-from ....verifying.moments import in_moments
+from ....verifying.moments import places_argued_of
 from .choices import is_largest
 
 MOST_ALTERNATIVES = 20_000
@@ -104,4 +103,4 @@ def bare(problem: Problem, plan: Plan) -> Plan:
     """Return the plan with what is proven of its choice alone: certificates about all choices may not hold with other sizes."""
     if plan.choice is None or not plan.choice.certificates:
         return plan
-    return of_its_choice_alone(Places(in_moments(spell_out_constants(as_chosen(problem, plan)))), plan)
+    return of_its_choice_alone(places_argued_of(spell_out_constants(as_chosen(problem, plan)), plan.certificates), plan)

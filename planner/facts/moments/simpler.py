@@ -1,0 +1,158 @@
+"""The same conflicts said simpler: what a problem asks of pairs of buffers, with as few gaps, conflicts and exclusions as possible.
+
+Which pairs must not share addresses is all that lifetimes, conflicts and exclusions decide. So solvers may be given others that decide the same:
+
+- buffers without lifetimes get some (planner.facts.moments.lifetimes);
+- a gap in a buffer's life is filled if whoever begins to live in it conflicts with the buffer anyway;
+- conflicts of buffers that are live together are left out;
+- where one memory is left with gaps, conflicts or exclusions, but one lifetime for each buffer would do, they get these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from solvers.model.instance import Bools, Ints
+
+from ...model.columns import BufferColumns
+from ...model.deadline import PREPARING, look
+from ...model.problem import Buffer, Problem
+from .graph import Graph, among, moving, numbered, spread, starts_within
+from .lifetimes import MOST_PAIRS, moments_of, with_lifetimes
+
+MOST_LOOKS = 1 << 22
+"""So many pairs are looked at for gaps; those in which most others begin to live are left out first."""
+
+
+def said_simpler(problem: Problem) -> Problem:
+    """Return a problem with the same conflicts in simpler words; the same problem if there are none.
+
+    Constants of read-only memory, which must be spelled out, are always there, and nowhere else: the others do not meet them.
+    """
+    if problem.variants is not None or not _is_involved(problem):
+        return problem
+    made = without_restated(without_gaps(problem))
+    if not _is_involved(made):
+        return made
+    return _in_intervals(made) or with_lifetimes(made)
+
+
+def _is_involved(problem: Problem) -> bool:
+    """True if more than one lifetime for each buffer says who conflicts."""
+    rules = problem.constraints
+    return bool(rules.conflicts or rules.exclusions) or _has_gaps(problem.buffers)
+
+
+def _has_gaps(buffers: Sequence[Buffer]) -> bool:
+    return not isinstance(buffers, BufferColumns) and any(each.live and len(each.live) > 1 for each in buffers)
+
+
+def without_gaps(problem: Problem) -> Problem:
+    """Return the problem without gaps that change nothing.
+
+    Whoever is live when a gap begins or ends meets the buffer there. Any two of these gaps can be filled: the buffer whose gap begins later
+    is live in the other gap just before, or both are live just before they begin.
+    """
+    if not _has_gaps(problem.buffers):
+        return problem
+    numbers = moving(problem)
+    graph = Graph(problem, numbers)
+    look(PREPARING)
+    owner, start, end = graph.rows
+    before = np.flatnonzero(owner[1:] == owner[:-1])
+    is_filled = _change_nothing(graph, owner[before], end[before], start[before + 1])
+    if not is_filled.any():
+        return problem
+    begins, ends = np.ones(len(owner), dtype=bool), np.ones(len(owner), dtype=bool)
+    begins[before[is_filled] + 1] = ends[before[is_filled]] = False
+    buffers = [*problem.buffers]
+    spans: dict[int, list[tuple[int, int]]] = {}
+    changed = {*owner[before[is_filled]].tolist()}
+    for vertex, first, last in zip(owner[begins].tolist(), start[begins].tolist(), end[ends].tolist(), strict=True):
+        if vertex in changed:
+            spans.setdefault(vertex, []).append((first, last))
+    for vertex, live in spans.items():
+        buffers[numbers[vertex]] = replace(buffers[numbers[vertex]], live=tuple(live))
+    return _with_facts(replace(problem, buffers=tuple(buffers)), problem)
+
+
+def _change_nothing(graph: Graph, owner: Ints, start: Ints, end: Ints) -> Bools:
+    """Return which gaps can be filled: whoever lives within one, from its beginning to its end, conflicts with the buffer or never coexists with it."""
+    order = np.argsort(graph.rows.start, kind="stable")
+    others, starts, ends = (column[order] for column in graph.rows)
+    first, count = starts_within(starts, start, end)
+    by_count = np.argsort(count, kind="stable")
+    is_open = np.zeros(len(count), dtype=bool)
+    is_open[by_count[np.cumsum(count[by_count]) <= MOST_LOOKS]] = True
+    at, step = 0, 1
+    while len(gaps := np.flatnonzero(is_open & (count > at))):
+        which, row = spread(first[gaps] + at, np.minimum(count[gaps] - at, step))
+        gap = gaps[which]
+        inside = ends[row] <= end[gap]
+        gap, other = gap[inside], others[row[inside]]
+        own = owner[gap]
+        apart = graph.conflict(own, other) | among(graph.keys(own, other), graph.exclusions)
+        is_open[gap[~apart]] = False
+        at, step = at + step, 2 * step
+    return is_open
+
+
+def without_restated(problem: Problem) -> Problem:
+    """Return the problem without conflicts of buffers that are live together, unless exclusions say that these never coexist."""
+    rules = problem.constraints
+    if not rules.conflicts:
+        return problem
+    numbers = moving(problem)
+    graph = Graph(problem, numbers)
+    look(PREPARING)
+    known = np.array([a in graph.index and b in graph.index for a, b in rules.conflicts], dtype=bool)
+    a, b = numbered(rules.conflicts, graph.index).T
+    restated = np.zeros(len(known), dtype=bool)
+    restated[known] = graph.meet(a, b) & ~among(graph.keys(a, b), graph.exclusions)
+    if not restated.any():
+        return problem
+    conflicts = tuple(pair for pair, is_so in zip(rules.conflicts, restated.tolist(), strict=True) if not is_so)
+    return _with_facts(replace(problem, constraints=replace(rules, conflicts=conflicts)), problem)
+
+
+def _in_intervals(problem: Problem) -> Problem | None:
+    """Return the problem of one memory with one lifetime for each buffer, and no other conflicts; None if that cannot be, or takes long."""
+    rules = problem.constraints
+    if len(problem.pools) != 1 or isinstance(problem.buffers, BufferColumns):
+        return None
+    if max(len(rules.conflicts), len(rules.exclusions)) > MOST_PAIRS:
+        return None
+    numbers = moving(problem)
+    graph = Graph(problem, numbers)
+    if not len(graph.rows.owner):
+        return None
+    met = graph.live_pairs(MOST_PAIRS)
+    if met is None:
+        return None
+    look(PREPARING)
+    neighbours: list[set[int]] = [set() for _ in numbers]
+    keys = np.concatenate([met[~among(met, graph.exclusions)], graph.conflicts])
+    for a, b in zip(*(side.tolist() for side in graph.pairs(keys)), strict=True):
+        if a != b:
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+    found = moments_of(neighbours, 0)
+    if found is None or any(len(spans) > 1 for spans in found[0]):
+        return None
+    buffers = [*problem.buffers]
+    for n, spans in zip(numbers, found[0], strict=True):
+        buffers[n] = replace(buffers[n], live=spans)
+    simple = replace(rules, conflicts=(), exclusions=())
+    made = _with_facts(replace(problem, buffers=tuple(buffers), constraints=simple, steps=()), problem)
+    made.facts.has_moments = True
+    return made
+
+
+def _with_facts(made: Problem, problem: Problem) -> Problem:
+    facts = made.facts
+    facts.is_sound, facts.is_spelled_out = problem.facts.is_sound, True
+    facts.has_moments = problem.facts.has_moments
+    return made
