@@ -121,7 +121,7 @@ def without_restated(problem: Problem) -> Problem:
 def _in_intervals(problem: Problem) -> Problem | None:
     """Return the problem of one memory with one lifetime for each buffer, and no other conflicts; None if that cannot be, or takes long."""
     rules = problem.constraints
-    if len(problem.pools) != 1 or isinstance(problem.buffers, BufferColumns):
+    if len(problem.pools) != 1:
         return None
     if max(len(rules.conflicts), len(rules.exclusions)) > MOST_PAIRS:
         return None
