@@ -12,7 +12,7 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ..facts.intervals import merged
-from ..facts.moments.graph import Graph, Rows, Spans, among, moving, rows_of, spread, starts_within
+from ..facts.moments.graph import Graph, Rows, Spans, among, lives_of, moving, rows_of, spread, starts_within
 from ..facts.moments.simpler import said_simpler
 from ..facts.possible_places import Places
 from ..facts.sweep import VERIFYING
@@ -51,9 +51,10 @@ def _asks_for_more(problem: Problem, found: Problem) -> bool:
     if not among(new.conflicts, known.conflicts).all():
         return True
     are_left = len(known.exclusions) == len(new.exclusions) and among(known.exclusions, new.exclusions).all()
-    old: Sequence[Spans] = known.lives if are_left else [()] * len(numbers)
-    kept = rows_of([_without(other, _without(other, one)) for one, other in zip(old, new.lives, strict=True)])
-    added = rows_of([_without(one, other) for one, other in zip(new.lives, old, strict=True)])
+    old: Sequence[Spans] = lives_of(problem, numbers) if are_left else [()] * len(numbers)
+    lives = lives_of(found, numbers)
+    kept = rows_of([_without(other, _without(other, one)) for one, other in zip(old, lives, strict=True)])
+    added = rows_of([_without(one, other) for one, other in zip(lives, old, strict=True)])
     begins = {*zip(new.rows.owner.tolist(), new.rows.start.tolist(), strict=True)}
     is_fresh = [each in begins for each in zip(added.owner.tolist(), added.start.tolist(), strict=True)]
     fresh = Rows(*(column[np.array(is_fresh, dtype=bool)] for column in added))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from solvers.model.conflicts import distinct
 from solvers.model.instance import Bools, Ints
 
+from ...model.columns import BufferColumns, ids
 from ...model.problem import BufferId, Interval, Pair, Problem
 from ..constants import has_read_only_pools, is_constant
 from ..intervals import merged
@@ -32,8 +33,25 @@ def rows_of(lives: Sequence[Spans]) -> Rows:
     return Rows(np.repeat(np.arange(len(lives)), pieces), flat[:, 0], flat[:, 1])
 
 
+def lives_of(problem: Problem, numbers: Iterable[int]) -> list[Spans]:
+    """Return when these buffers are live."""
+    return [merged(problem.buffers[n].live or ()) for n in numbers]
+
+
+def _rows(problem: Problem, numbers: Sequence[int]) -> Rows:
+    columns = problem.buffers
+    if not isinstance(columns, BufferColumns):
+        return rows_of(lives_of(problem, numbers))
+    start, end = columns.start[numbers], columns.end[numbers]
+    owner = np.flatnonzero(end > start)
+    return Rows(owner, start[owner], end[owner])
+
+
 def moving(problem: Problem) -> list[int]:
     """Return the numbers of the buffers that others may meet: those of a size, without constants of read-only memory, which are apart from all others."""
+    if isinstance(problem.buffers, BufferColumns):
+        sized: list[int] = np.flatnonzero(problem.buffers.size > 0).tolist()
+        return sized
     has_constants = has_read_only_pools(problem)
     return [n for n, each in enumerate(problem.buffers) if each.size and not (has_constants and is_constant(each))]
 
@@ -54,14 +72,14 @@ class Graph:
     """The buffers of some numbers, and what holds between two of them."""
 
     def __init__(self, problem: Problem, numbers: Sequence[int]) -> None:
-        self.lives = [merged(problem.buffers[n].live or ()) for n in numbers]
-        self.rows = rows_of(self.lives)
-        self.index = {problem.buffers[n].id: vertex for vertex, n in enumerate(numbers)}
-        self._count = max(len(self.lives), 1)
+        self.rows = _rows(problem, numbers)
+        names = ids(problem.buffers)
+        self.index = {names[n]: vertex for vertex, n in enumerate(numbers)}
+        self._count = max(len(numbers), 1)
         self.conflicts = self._keys(problem.constraints.conflicts)
         self.exclusions = self._keys(problem.constraints.exclusions)
         owner, _, end = self.rows
-        self._first = np.searchsorted(owner, np.arange(len(self.lives) + 1))
+        self._first = np.searchsorted(owner, np.arange(len(numbers) + 1))
         self._times = distinct(end)
         self._ends = owner * (len(self._times) + 1) + np.searchsorted(self._times, end)
         """Ascending: a number for each buffer and end."""

@@ -26,6 +26,9 @@ from .lifetimes import MOST_PAIRS, moments_of, with_lifetimes
 MOST_LOOKS = 1 << 22
 """So many pairs are looked at for gaps; those in which most others begin to live are left out first."""
 
+MOST_MET = 1 << 19
+"""Up to so many pairs of one memory, lifetimes are looked for that take the place of all that is said of them: that takes a second."""
+
 
 def said_simpler(problem: Problem) -> Problem:
     """Return a problem with the same conflicts in simpler words; the same problem if there are none.
@@ -123,7 +126,7 @@ def _in_intervals(problem: Problem) -> Problem | None:
     rules = problem.constraints
     if len(problem.pools) != 1:
         return None
-    if max(len(rules.conflicts), len(rules.exclusions)) > MOST_PAIRS:
+    if len(rules.conflicts) > MOST_MET or len(rules.exclusions) > MOST_PAIRS:
         return None
     numbers = moving(problem)
     graph = Graph(problem, numbers)
@@ -132,9 +135,11 @@ def _in_intervals(problem: Problem) -> Problem | None:
     met = graph.live_pairs(MOST_PAIRS)
     if met is None:
         return None
+    keys = np.concatenate([met[~among(met, graph.exclusions)], graph.conflicts])
+    if len(keys) > MOST_MET:
+        return None
     look(PREPARING)
     neighbours: list[set[int]] = [set() for _ in numbers]
-    keys = np.concatenate([met[~among(met, graph.exclusions)], graph.conflicts])
     for a, b in zip(*(side.tolist() for side in graph.pairs(keys)), strict=True):
         if a != b:
             neighbours[a].add(b)
