@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -83,6 +84,8 @@ class Graph:
         self._times = distinct(end)
         self._ends = owner * (len(self._times) + 1) + np.searchsorted(self._times, end)
         """Ascending: a number for each buffer and end."""
+        self._met: Ints | None = None
+        """All pairs that are live at the same time, once they are listed."""
 
     def _keys(self, pairs: Sequence[Pair]) -> Ints:
         return distinct(self.keys(*numbered(pairs, self.index).T))
@@ -97,7 +100,16 @@ class Graph:
         return keys // self._count, keys % self._count
 
     def meet(self, a: Ints, b: Ints) -> Bools:
-        """Return which pairs are live at the same time."""
+        """Return which pairs are live at the same time: each looked up on its own, or in a list of all where that is shorter."""
+        pieces = np.diff(self._first)
+        swap = pieces[a] > pieces[b]
+        a, b = np.where(swap, b, a), np.where(swap, a, b)
+        if self._met is None and pieces[a].sum() > self.meetings:
+            self._met = self.live_pairs(self.meetings)
+        return self._looked_up(a, b) if self._met is None else among(self.keys(a, b), self._met)
+
+    def _looked_up(self, a: Ints, b: Ints) -> Bools:
+        """Return which pairs are live at the same time: for each range of the first the next one of the second that ends later begins in time."""
         _, start, end = self.rows
         pair, mine = spread(self._first[a], self._first[a + 1] - self._first[a])
         other = b[pair]
@@ -117,15 +129,20 @@ class Graph:
         keys = self.keys(a, b)
         return (self.meet(a, b) & ~among(keys, self.exclusions)) | among(keys, self.conflicts)
 
+    @cached_property
+    def meetings(self) -> int:
+        """Return how many pairs of ranges overlap."""
+        start = np.sort(self.rows.start)
+        return int((np.searchsorted(start, self.rows.end, side="left")).sum() - len(start) * (len(start) + 1) // 2)
+
     def live_pairs(self, most: int) -> Ints | None:
         """Return the numbers of the pairs that are live at the same time; None if they meet more than so many times."""
+        if self.meetings > most:
+            return None
         order = np.argsort(self.rows.start, kind="stable")
         owner, start, end = (column[order] for column in self.rows)
         first = np.arange(1, len(start) + 1)
-        count = np.searchsorted(start, end, side="left") - first
-        if count.sum() > most:
-            return None
-        which, other = spread(first, count)
+        which, other = spread(first, np.searchsorted(start, end, side="left") - first)
         return distinct(self.keys(owner[which], owner[other]))
 
 
