@@ -11,7 +11,6 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ..facts.intervals import merged
 from ..facts.moments.graph import Graph, Rows, Spans, among, lives_of, moving, rows_of, spread, starts_within
 from ..facts.moments.simpler import said_simpler
 from ..facts.possible_places import Places

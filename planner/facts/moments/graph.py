@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from solvers.model.conflicts import distinct
 from solvers.model.instance import Bools, Ints
 
 from ...model.columns import BufferColumns, ids
@@ -81,14 +80,14 @@ class Graph:
         self.exclusions = self._keys(problem.constraints.exclusions)
         owner, _, end = self.rows
         self._first = np.searchsorted(owner, np.arange(len(numbers) + 1))
-        self._times = distinct(end)
+        self._times = np.sort(end)
         self._ends = owner * (len(self._times) + 1) + np.searchsorted(self._times, end)
         """Ascending: a number for each buffer and end."""
         self._met: Ints | None = None
         """All pairs that are live at the same time, once they are listed."""
 
     def _keys(self, pairs: Sequence[Pair]) -> Ints:
-        return distinct(self.keys(*numbered(pairs, self.index).T))
+        return np.sort(self.keys(*numbered(pairs, self.index).T))
 
     def keys(self, a: Ints, b: Ints) -> Ints:
         """Return a number for each pair."""
@@ -143,7 +142,8 @@ class Graph:
         owner, start, end = (column[order] for column in self.rows)
         first = np.arange(1, len(start) + 1)
         which, other = spread(first, np.searchsorted(start, end, side="left") - first)
-        return distinct(self.keys(owner[which], owner[other]))
+        keys = np.sort(self.keys(owner[which], owner[other]))
+        return keys[np.diff(keys, prepend=-1) > 0]
 
 
 def among(keys: Ints, ascending: Ints) -> Bools:
