@@ -47,12 +47,14 @@ def unit(instance: Instance) -> int:
 
 
 def floor_of(instance: Instance) -> int:
-    """Below this address the first pool is reserved without a gap, and nothing else can begin; 0 if something stays there."""
+    """Below this address nothing can begin, as all is reserved there without a gap or alignments ask for more; 0 if something stays there."""
     floor = 0
     for begin, end in sorted(instance.pools[0].reserved):
         if begin > floor:
             break
         floor = max(floor, end)
+    if instance.blocks:
+        floor = max(floor, int(instance.lowest.min()))
     may_hang = (
         instance.part_low.any() or not instance.part_high.all()
     )  # then a base may lie below, where nothing is taken

@@ -1,4 +1,4 @@
-"""One pool said simpler: limits and reserved ranges that keep nothing better away, and blocks that need the pool at all times."""
+"""One pool said simpler: limits and reserved ranges that keep nothing better away, blocks that need the pool at all times, and heights in whole steps."""
 
 from __future__ import annotations
 
@@ -44,6 +44,28 @@ def lowered(instance: Instance, pool: int, ceiling: int) -> Instance:
     specs = list(instance.pools)
     specs[pool] = replace(spec, capacity=ceiling, reserved=tuple(each for each in spec.reserved if each[0] < ceiling))
     return replace(instance, pools=tuple(specs), highest=highest)
+
+
+class Stepped(NamedTuple):
+    """An instance in which all ends are multiples of what all bases are multiples of. Its placements are the same, and end at most `waste` higher."""
+
+    instance: Instance
+    waste: int
+
+
+def stepped(instance: Instance) -> Stepped | None:
+    """The instance of one pool with heights rounded up as far as no placement notices; None if that changes nothing."""
+    lows = (instance.modulus, instance.residue, instance.lowest, instance.part_low)
+    step = int(np.gcd.reduce(np.concatenate([numbers.ravel() for numbers in lows])))
+    if step < 2 or not (instance.part_high % step).any():  # a step of 0: there is nothing
+        return None
+    (pool,) = instance.pools
+    high = -(-instance.part_high // step) * step
+    ranges = ((-(-begin // step) * step, -(-end // step) * step) for begin, end in pool.reserved)
+    capacity = None if pool.capacity is None else -(-pool.capacity // step) * step
+    rounded = replace(pool, capacity=capacity, reserved=tuple(each for each in ranges if each[0] < each[1]))
+    wide = replace(instance, pools=(rounded,), part_high=high)
+    return Stepped(wide, int((wide.block_high - instance.block_high).max()))
 
 
 class Throughout(NamedTuple):

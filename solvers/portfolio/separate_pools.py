@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -11,8 +10,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..bounds.ceilings import below_ranges, limited
 from ..geometry.presolve import by_pool
+from ..geometry.simpler import stepped
 from ..model.errors import StopReason
 from ..model.instance import Instance, Ints, Placement, Term
 from ..model.linear_terms import LINEAR, choice_cost, peak_price, peak_worth
@@ -29,63 +28,19 @@ from .turns import Part, Turn, play
 WIDTH_PER_WORK = 18
 """Live sections for each unit of work that the search needs for its first dive."""
 
-SHARE_OF_A_CEILING, WORK_OF_A_CEILING = 2, 1_000_000
-"""The part of the work after which placements below a reserved range are given up if none is found; and the work if there is no limit."""
+SHARE_OF_STEPS, WORK_OF_STEPS = 2, 1_000_000
+"""The part of the work for solving in steps; and the work if there is no limit."""
 AGAIN_STEP = 499_979
 """An engine with two turns in a round has another seed in the second."""
 
 
-def solve_separate_pools(
-    instance: Instance, task: Task, control: Control, engines: tuple[str, ...], by_name: bool
-) -> Outcome:
-    """Run greedy on every pool, then the engines on the components that greedy leaves open, in rounds of growing work.
-
-    An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
-    """
-    before = list[Outcome]()
-    least, solver = 0, None
-    while (low := below_ranges(instance, least, control.stopped)) is not None:
-        limit = _left(task, before)
-        run = _SeparatePools(low.instance, _with_work(task, limit), control, engines, by_name, instance)
-        outcome = run.run(WORK_OF_A_CEILING if limit is None else limit // SHARE_OF_A_CEILING)
-        before.append(outcome)
-        if outcome.placement is not None or outcome.stop not in (StopReason.PROVED, StopReason.WORK_LIMIT):
-            return _signed(replace(outcome, infeasible=False), before)
-        if not outcome.infeasible or len(instance.pools) > 1:
-            break
-        least, solver = low.others, outcome.certificates[0].solver
-    end = limited(instance, control.stopped)
-    run = _SeparatePools(end, _with_work(task, _left(task, before)), control, engines, by_name, instance)
-    if least:
-        run.pools[0].raise_to(least, solver)
-    outcome = run.run()
-    return _signed(outcome, [*before, outcome])
+def _of_ends(component: Component, outcome: Outcome, waste: int) -> Outcome:
+    """The outcome of the same component in steps, with its real ends."""
+    value = None if outcome.placement is None else (component.peak_of(outcome.placement),)
+    return replace(outcome, value=value, bound=tuple(max(bound - waste, 0) for bound in outcome.bound[:1]))
 
 
-def _left(task: Task, before: Sequence[Outcome]) -> int | None:
-    """The work that these runs leave."""
-    limit = task.limits.work
-    return None if limit is None else max(limit - sum(outcome.work for outcome in before), 0)
-
-
-def _with_work(task: Task, work: int | None) -> Task:
-    return replace(task, limits=replace(task.limits, work=work))
-
-
-def _signed(outcome: Outcome, runs: Sequence[Outcome]) -> Outcome:
-    """The outcome of these runs together."""
-    if len(runs) < 2:
-        return outcome
-    return replace(
-        outcome,
-        work=sum(run.work for run in runs),
-        took_part=tuple(dict.fromkeys(name for run in runs for name in run.took_part)),
-        notes=tuple(dict.fromkeys(note for run in runs for note in run.notes)),
-        reproducible=all(run.reproducible for run in runs),
-    )
-
-
-class _SeparatePools:
+class SeparatePools:
     """One run. Pools may end lower than those of the `whole` instance."""
 
     def __init__(
@@ -95,7 +50,7 @@ class _SeparatePools:
         control: Control,
         engines: tuple[str, ...],
         by_name: bool,
-        whole: Instance,
+        whole: Instance | None = None,
     ) -> None:
         self.instance = instance
         self.task = task
@@ -109,7 +64,8 @@ class _SeparatePools:
                 piece,
                 control.stopped,
                 is_quick=any_will_do,
-                own_end=all(instance.pools[p].capacity == whole.pools[p].capacity for p in piece.pools),
+                own_end=whole is None
+                or all(instance.pools[p].capacity == whole.pools[p].capacity for p in piece.pools),
             )
             for piece in by_pool(instance, self.pool_of)
         ]
@@ -128,6 +84,7 @@ class _SeparatePools:
         for pool in self.pools:
             self._greedy(pool)
             self._begin_with_start(pool)
+        self._solve_in_steps()
         while (stop := self._finished()) is None:
             if patience is not None and self.board.value is None and self.engines.work >= patience:
                 stop = StopReason.WORK_LIMIT
@@ -188,6 +145,22 @@ class _SeparatePools:
             if pool.improve(component, found, component.peak_of(found)):
                 self.solver = None
                 self._put(pool, component, found)
+
+    def _solve_in_steps(self) -> None:
+        """Components whose blocks begin at multiples of one number, but do not end so: as if they did, with half of the work. Then only their ends are open."""
+        every = [(pool, component) for pool in self.pools for component in pool.open]
+        for number, (pool, component) in enumerate(every):
+            wide = stepped(component.piece.instance)
+            limit, parts = self.task.limits.work, SHARE_OF_STEPS * (len(every) - number)
+            work = WORK_OF_STEPS if limit is None else max(limit - self.engines.work, 0) // parts
+            if wide is None or work < LEAST_WORK or not self.engines.active or self._finished() is not None:
+                continue
+            limits = replace(self.task.limits, work=work)
+            task = replace(self.task, limits=limits, start=component.placement, bound=(), target=(), pool_bounds=())
+            engines = tuple(self.engines.active)
+            outcome = SeparatePools(wide.instance, task, Relay(self.board), engines, by_name=False).run()
+            self.engines.count(outcome, *outcome.took_part)
+            self._take(pool, component, outcome.solver or "greedy", _of_ends(component, outcome, wide.waste))
 
     def _enough(self, pool: SinglePool) -> int:
         """The peak that is low enough: the pool's bound, or the caller's target for it; its capacity if fitting is all that counts."""

@@ -15,7 +15,7 @@ from ..model.registry import AUTO, SolverKind, is_of
 from ..model.solver import Control, Feature, Input, Solver, Task
 from .execute import execute, failed, willing
 from .roster import engines_of_auto
-from .separate_pools import solve_separate_pools
+from .separate import solve_separate_pools
 
 
 class Auto(Solver):

@@ -31,7 +31,7 @@ from ..roster import (
     round_work,
     task_of_round,
 )
-from ..separate_pools import solve_separate_pools
+from ..separate import solve_separate_pools
 from .ahead import Answers, within, working_ahead
 from .held import Held
 from .in_rooms import solve_in_rooms

@@ -16,7 +16,7 @@ from ...model.outcome import Outcome
 from ...model.solver import Goal, Task
 from ..execute import Engines
 from ..roster import packers, task_of_round
-from ..separate_pools import solve_separate_pools
+from ..separate import solve_separate_pools
 from .kept_apart import may_share, parted
 from .known import Known
 from .proven import Proven

@@ -15,7 +15,7 @@ from solvers.model.outcome import Certificate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio import single_pool
 from solvers.portfolio.roster import packers
-from solvers.portfolio.separate_pools import solve_separate_pools
+from solvers.portfolio.separate import solve_separate_pools
 from tests.small.instances import make_instance
 
 RESERVED = ((3, 4),)

@@ -32,7 +32,7 @@ from solvers.portfolio.roster import (
     share_of,
     team,
 )
-from solvers.portfolio.separate_pools import solve_separate_pools
+from solvers.portfolio.separate import solve_separate_pools
 from solvers.portfolio.solve import solve
 from tests.small.instances import make_instance
 

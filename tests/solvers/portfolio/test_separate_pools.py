@@ -19,7 +19,8 @@ from solvers.model.outcome import Outcome, Proof
 from solvers.model.solver import Control, Feature, Goal, Input, Limits, Silent, Task
 from solvers.portfolio.joint.joint import solve_joint
 from solvers.portfolio.roster import NAMED, ROSTER, SEED_STEP, Role, Share
-from solvers.portfolio.separate_pools import AGAIN_STEP, solve_separate_pools
+from solvers.portfolio.separate import solve_separate_pools
+from solvers.portfolio.separate_pools import AGAIN_STEP
 from solvers.portfolio.single_pool import SinglePool
 from solvers.portfolio.solve import solve
 from tests.small.instances import make_instance, plain

@@ -154,3 +154,40 @@ def test_rules_that_nothing_better_touches_are_gone() -> None:
     free = below(instance, 25)
     assert free.pools[0].reserved == ((20, 22),)
     assert free.highest[:, 0].tolist() == [50, 3]
+
+
+@st.composite
+def aligned(draw: st.DrawFn) -> Problem:
+    """A problem of one memory in which all bases are multiples of a number, and sizes are not."""
+    step, base = draw(st.sampled_from((2, 4))), draw(st.sampled_from((None, 1, 3)))
+    pieces = []
+    for number in range(draw(st.integers(2, 5))):
+        first = draw(st.integers(0, 3))
+        live = ((first, first + draw(st.integers(1, 5 - first))),)
+        limit = draw(st.integers(0, 12)) if draw(st.integers(0, 3)) == 0 else None
+        factor = draw(st.sampled_from((1, 1, 2)))
+        pieces.append(Buffer(f"b{number}", draw(st.integers(1, 9)), step * factor, live=live, max_offset=limit))
+    begin = draw(st.integers(0, 12))
+    reserved = ((begin, begin + draw(st.integers(1, 5))),) if draw(st.booleans()) else ()
+    end = draw(st.sampled_from((None, None, 13, 21)))
+    problem = Problem(tuple(pieces), (Pool("memory", end, base=base, reserved=reserved),))
+    assume(not check(problem))
+    return problem
+
+
+@effort(300, 20_000)
+@given(aligned())
+def test_answers_with_heights_in_steps_are_those_of_all_placements(problem: Problem) -> None:
+    truth = oracle.solve(problem)
+    found = plan(problem, OPTIONS)
+    assert judge(problem, found, truth) == []
+    assert found.status is (PlanStatus.INFEASIBLE if truth.value is None else PlanStatus.OPTIMAL)
+
+
+def test_sizes_that_lose_a_little_to_alignment_end_as_low_as_without(recurrent: tuple[Problem, int]) -> None:
+    problem, peak = recurrent
+    draw = random.Random(8)
+    buffers = tuple(replace(b, size=64 * b.size - draw.randint(0, 63), alignment=64) for b in problem.buffers)
+    found = plan(replace(problem, buffers=buffers), OPTIONS)
+    assert found.peak is not None
+    assert 64 * (peak - 1) < found.peak <= 64 * peak

@@ -14,7 +14,7 @@ from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.execute import ask
 from ....portfolio.roster import packers
-from ....portfolio.separate_pools import solve_separate_pools
+from ....portfolio.separate import solve_separate_pools
 from .. import budget
 
 

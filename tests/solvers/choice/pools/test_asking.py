@@ -24,7 +24,7 @@ from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
 
-from .test_limits import small
+from .searches.test_limits import small
 
 WORK = 200_000
 PROGRAMS = [small("pools", 1), small("hot", 2)]

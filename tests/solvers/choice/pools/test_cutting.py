@@ -23,8 +23,8 @@ from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent
 
-from .test_crowds import random_prices
-from .test_limits import choices, small
+from .prices.test_crowds import random_prices
+from .searches.test_limits import choices, small
 
 WORK = 3_000_000
 
