@@ -108,12 +108,17 @@ def _found_beside(old: list[Spans], neighbours: Sequence[set[int]], pairs: Seque
 
 
 def by_conflicts(certificate: PlanCertificate, live: Mapping[BufferId, Spans | None]) -> PlanCertificate:
-    """Return a proof about buffers that are live at one moment, some of which the user's lifetimes do not show there, as one about buffers that conflict pairwise."""
+    """Return a proof about buffers that are live at one moment as one of the user's times, or about buffers that conflict pairwise if there is no such time."""
     time = certificate.time
     if certificate.proof is not Proof.LIVE_TOGETHER or time is None:
         return certificate
-    if all(covers(live[id_], time) for id_ in certificate.buffers):
+    lives = [merged(live[id_] or ()) for id_ in certificate.buffers]
+    if all(covers(spans, time) for spans in lives):
         return certificate
+    begins = sorted({start for spans in lives for start, _ in spans}, reverse=True)
+    common = next((each for each in begins if all(covers(spans, each) for spans in lives)), None)
+    if common is not None:
+        return replace(certificate, time=common)
     return replace(certificate, proof=Proof.CONFLICT_CLIQUE, time=None)
 
 
