@@ -60,10 +60,14 @@ def stepped(instance: Instance) -> Stepped | None:
     if step < 2 or not (instance.part_high % step).any():  # a step of 0: there is nothing
         return None
     (pool,) = instance.pools
+    if any(
+        begin % step for begin, _ in pool.reserved
+    ):  # some blocks of the same height in steps can end there, others not
+        return None
     high = -(-instance.part_high // step) * step
-    ranges = ((-(-begin // step) * step, -(-end // step) * step) for begin, end in pool.reserved)
+    ranges = tuple((begin, -(-end // step) * step) for begin, end in pool.reserved)
     capacity = None if pool.capacity is None else -(-pool.capacity // step) * step
-    rounded = replace(pool, capacity=capacity, reserved=tuple(each for each in ranges if each[0] < each[1]))
+    rounded = replace(pool, capacity=capacity, reserved=ranges)
     wide = replace(instance, pools=(rounded,), part_high=high)
     return Stepped(wide, int((wide.block_high - instance.block_high).max()))
 

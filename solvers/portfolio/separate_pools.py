@@ -30,14 +30,16 @@ WIDTH_PER_WORK = 18
 
 SHARE_OF_STEPS, WORK_OF_STEPS = 2, 1_000_000
 """The part of the work for solving in steps; and the work if there is no limit."""
+MOST_IN_STEPS = 50_000
+"""With more blocks, greedy once more takes seconds."""
 AGAIN_STEP = 499_979
 """An engine with two turns in a round has another seed in the second."""
 
 
-def _of_ends(component: Component, outcome: Outcome, waste: int) -> Outcome:
-    """The outcome of the same component in steps, with its real ends."""
-    value = None if outcome.placement is None else (component.peak_of(outcome.placement),)
-    return replace(outcome, value=value, bound=tuple(max(bound - waste, 0) for bound in outcome.bound[:1]))
+def _only_found(component: Component, outcome: Outcome) -> Outcome:
+    """What an outcome found of the component in steps, with its real end, without what it proved."""
+    assert outcome.placement is not None
+    return Outcome(outcome.stop, outcome.placement, (component.peak_of(outcome.placement),))
 
 
 class SeparatePools:
@@ -150,7 +152,7 @@ class SeparatePools:
         """Components whose blocks begin at multiples of one number, but do not end so: as if they did, with half of the work. Then only their ends are open."""
         every = [(pool, component) for pool in self.pools for component in pool.open]
         for number, (pool, component) in enumerate(every):
-            wide = stepped(component.piece.instance)
+            wide = stepped(component.piece.instance) if component.blocks <= MOST_IN_STEPS else None
             limit, parts = self.task.limits.work, SHARE_OF_STEPS * (len(every) - number)
             work = WORK_OF_STEPS if limit is None else max(limit - self.engines.work, 0) // parts
             if wide is None or work < LEAST_WORK or not self.engines.active or self._finished() is not None:
@@ -160,7 +162,12 @@ class SeparatePools:
             engines = tuple(self.engines.active)
             outcome = SeparatePools(wide.instance, task, Relay(self.board), engines, by_name=False).run()
             self.engines.count(outcome, *outcome.took_part)
-            self._take(pool, component, outcome.solver or "greedy", _of_ends(component, outcome, wide.waste))
+            if outcome.placement is not None:
+                self._take(pool, component, outcome.solver or "greedy", _only_found(component, outcome))
+            proven_by = next((each.solver for each in outcome.certificates if each.solver is not None), None)
+            if proven_by is not None:
+                bound = tuple(max(bound - wide.waste, 0) for bound in outcome.bound[:1])
+                self._take(pool, component, proven_by, replace(outcome, placement=None, value=None, bound=bound))
 
     def _enough(self, pool: SinglePool) -> int:
         """The peak that is low enough: the pool's bound, or the caller's target for it; its capacity if fitting is all that counts."""
