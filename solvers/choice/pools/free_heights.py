@@ -35,7 +35,7 @@ class FreeHeights(PlacedChoices):
 
     def _question(self, index: int, stretch: tuple[int, ...], is_exact: bool) -> Question:
         """Is there a choice with less of this term than is known? `is_exact`: rows are as they are."""
-        is_begun = is_exact and (index > 0 or self.has_found)
+        is_begun = is_exact and (index > 0 or self.has_chosen)
         return Question(
             index,
             held=() if self.value is None else self.value[:index],

@@ -159,6 +159,15 @@ class PlacedChoices(Standing):
             displaced(self.instance, self.program, self.number, self.packing, self.best, work, seed, self.control)
         )
 
+    def _displace_first(self) -> None:
+        """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""
+        term = self.program.terms[0] if self.program.terms else None
+        if term is None or self.program.apart or any(term.of_peaks) or term.is_largest:
+            return
+        has_chosen = self.has_chosen
+        self._displace(budget.DISPLACING_FIRST)
+        self.has_chosen = has_chosen
+
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""
         wanted = costs_by_pool(self.instance, self.number, len(self.program.homes))

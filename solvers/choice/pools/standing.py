@@ -40,6 +40,8 @@ class Standing:
         self.bound: Value = task.bound
         self.infeasible = False
         self.has_found = self.has_proven = False
+        self.has_chosen = False
+        """Did what is best come of a choice, so that questions may begin with it?"""
         self.number = class_numbers(instance)
         self.clashes = Clashes(program, self.number, self.asking, self.packing)
         self.priced = dict[int, Certificate]()
@@ -267,7 +269,7 @@ class Standing:
             return ()
         value = evaluate(self.instance, placement)
         if self.value is None or value < self.value:
-            self.best, self.value, self.has_found = placement, value, True
+            self.best, self.value, self.has_found, self.has_chosen = placement, value, True, True
             self.control.incumbent(placement)
         return value
 

@@ -45,6 +45,7 @@ class Whole(FreeHeights):
         """The earlier terms' values when a term was last bounded pool by pool."""
 
     def run(self) -> Outcome:
+        self._displace_first()
         for index in range(len(self.program.terms)):
             self._minimise(index)
             if self._is_settled(0):

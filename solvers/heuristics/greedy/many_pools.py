@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from ...fitting.neighbours import neighbours
+from ...fitting.neighbours import Neighbours, neighbours
 from ...fitting.orders import Fit, orders
 from ...fitting.placing import Pass, PoolPolicy, place_all
 from ...geometry.tie_breaks import rank_tie
@@ -18,6 +18,7 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Task
 from ..best import Best
+from .by_density import by_density
 from .pool_by_pool import MANY_BLOCKS, pool_by_pool
 
 HASTE_SECONDS = 0.1
@@ -39,11 +40,12 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
             return search.end(stop)
     near = neighbours(instance)
     check_interrupted()
+    begun = search.by_density(near) if instance.blocks < MANY_BLOCKS and search.stop_after(0) is None else 0
     for number, one_pass in enumerate(_passes(instance)):
         if not number and quick is not None and quick.all_as_preferred and not one_pass.unwelcome:
             continue
         # However little time there is, the first pass is made, hurrying if it must. If there is no time at all, a quick placement replaces it.
-        stop = search.stop_after(number * near.work)
+        stop = search.stop_after((begun + number) * near.work)
         is_due = not number and (search.placement is None or (quick is not None and stop is StopReason.WORK_LIMIT))
         if stop is not None and not is_due:
             return search.end(stop)
@@ -119,6 +121,24 @@ class _Passes(Best):
         if stop is None and limit is not None and work >= limit:
             stop = StopReason.WORK_LIMIT
         return stop or self.control.stopped()
+
+    def by_density(self, near: Neighbours) -> int:
+        """Place those first that save most by being in a cheaper pool; how many passes that were."""
+        dense = by_density(self.instance)
+        if dense is None:
+            return 0
+        preferring, orders = dense
+        for number, order in enumerate(orders):
+            if number and self.stop_after(number * near.work) is not None:
+                return number
+            check_interrupted()
+            placement = place_all(preferring, order, near.fresh(), Fit.LOWEST, PoolPolicy.PREFERRED, self._is_late)
+            if placement is not None:
+                self.offer(placement)
+        return len(orders)
+
+    def _is_late(self) -> bool:
+        return self.control.stopped() is not None
 
     def end(self, stop: StopReason) -> Outcome:
         found = self.outcome(stop, self.work)
