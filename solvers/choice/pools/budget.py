@@ -85,8 +85,8 @@ WITH_ROOM_BEFORE_DISPLACING, DISPLACING_BESIDE_ROOM = Share(1, 2), Share(1, 2)
 """less where blocks take the places of others after it, and for that."""
 CLASHES = Share(1, 3)
 """Where a choice could not be packed, for one nearby that can."""
-DISPLACING_FIRST = Share(1, 32)
-"""Before anything is chosen, blocks take the places of others: choices may all be such that they cannot be packed."""
+DISPLACING_FIRST, DISPLACING_INSTEAD = Share(1, 32), Share(1, 2)
+"""Before anything is chosen, blocks take the places of others: choices may all be such that they cannot be packed. And where none came to anything better, again."""
 MENDING = Share(2, 3)
 """If none was found, windows lead from what is placed towards that choice."""
 LOWERING = Share(3, 4)

@@ -161,12 +161,20 @@ class PlacedChoices(Standing):
 
     def _displace_first(self) -> None:
         """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""
-        term = self.program.terms[0] if self.program.terms else None
-        if term is None or self.program.apart or any(term.of_peaks) or term.is_largest:
-            return
         has_chosen = self.has_chosen
-        self._displace(budget.DISPLACING_FIRST)
+        if self._can_displace():
+            self._displace(budget.DISPLACING_FIRST)
         self.has_chosen = has_chosen
+
+    def _displace_instead(self, index: int) -> None:
+        """The same with far more work where no choice came to anything better."""
+        if not index and not self.has_chosen and self._can_displace():
+            self._displace(budget.DISPLACING_INSTEAD)
+
+    def _can_displace(self) -> bool:
+        """Does the first term count the choice of pools alone, for each block by itself?"""
+        term = self.program.terms[0] if self.program.terms else None
+        return term is not None and not self.program.apart and not any(term.of_peaks) and not term.is_largest
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -73,6 +73,7 @@ class Whole(FreeHeights):
                 clashes = self.clashes.found
                 question = self._question(index, (), is_exact=True)
                 if missed and not self._pack_near(question, choices[0]) and not self._pack_once_with_room(question):
+                    self._displace_instead(index)
                     self._mend(index, choices[0])
                 if is_known and self.clashes.found != clashes:
                     continue  # and ask for the best without them

@@ -1,7 +1,8 @@
 """Displacing in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
 A block that could be cheaper takes the place in a cheaper pool where those in its way lose least if they have to leave. They go, the dearest first, where
-they cost least together with whom they throw out in turn. What makes all dearer is undone, unless it is by less than a limit that falls with the work.
+they cost least together with whom they throw out in turn. Every third move lifts a block and some beside it, and places them again in another order.
+What makes all dearer is undone, unless it is by less than a limit that falls with the work.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from .places import Closed, Range, best_base, stretches
 
 # The same numbers stand in kernels/native/displace/displacing.cpp.
 MOST_DISPLACING = 3
+AGAIN_EVERY = 3
+MOST_BESIDE = 11
+WAYS_AGAIN, NOISE = 3, 3072
+NOISE_UNIT, COOLER = 1024.0, 10.0
 LOOKS_A_DRAW = 4
 LOOKS_A_PLACE = 20
 MEETING_PER_LOOK = 4
@@ -93,22 +98,32 @@ class _Displacing:
     def run(self) -> None:
         total = best = sum(self.cost[b][self.pool[b]] - self.cost[b][self.order[b][0]] for b in self.movable)
         hottest = float(total // len(self.movable)) if self.movable else 0.0
+        number = -1
         while total > 0 and self.work < self.limit and not self.report(None):
+            number += 1
             self.work += LOOKS_A_DRAW
             block = self.random.pick(self.movable)
-            cost = self.cost[block]
-            cheaper = [pool for pool in self.order[block] if cost[pool] < cost[self.pool[block]]]
-            if not cheaper:
-                continue
-            target = self.random.pick(cheaper)
             heat = hottest * (max(self.limit - self.work, 0) / self.limit)
-            if self._move(block, target, int(heat * float(self._logarithm()) / LOGARITHMS)):
+            if number % AGAIN_EVERY == 0:
+                is_kept = self._place_again(block, self._allowed(heat / COOLER))
+            else:
+                cost = self.cost[block]
+                cheaper = [pool for pool in self.order[block] if cost[pool] < cost[self.pool[block]]]
+                if not cheaper:
+                    continue
+                target = self.random.pick(cheaper)
+                is_kept = self._move(block, target, self._allowed(heat))
+            if is_kept:
                 total += self.delta
                 if total < best:
                     best, self.best_pool, self.best_base = total, list(self.pool), list(self.base)
             else:
                 for one in self.before:
                     self.pool[one.block], self.base[one.block], self.is_out[one.block] = one.pool, one.base, False
+
+    def _allowed(self, heat: float) -> int:
+        """By how much the next move may make all dearer."""
+        return int(heat * float(self._logarithm()) / LOGARITHMS)
 
     def _logarithm(self) -> int:
         drawn = self.random.next() | 1
@@ -127,9 +142,37 @@ class _Displacing:
         more = (cost[other] - cost[pool] for other in self.order[block] if other != pool)
         return min((each for each in more if each >= 0), default=None)
 
-    def _move(self, block: int, target: int, allowed: int) -> bool:
+    def _begin(self) -> None:
         self.before, self.out, self.delta, self.least = [], [], 0, 0
         self.has_come = set()
+
+    def _place_again(self, block: int, allowed: int) -> bool:
+        """Lift a block and some that live beside it, and set them down one by one where they cost least, without throwing anybody out."""
+        self._begin()
+        self.work += LOOKS_A_PLACE + len(self.near[block]) // MEETING_PER_LOOK
+        beside = sorted({other for other, _, _ in self.near[block] if len(self.order[other]) > 1})
+        more = min(self.random.below(MOST_BESIDE + 1), len(beside))
+        self._throw_out(block)
+        for i in range(more):
+            drawn = i + self.random.below(len(beside) - i)
+            beside[i], beside[drawn] = beside[drawn], beside[i]
+            self._throw_out(beside[i])
+        way, again = self.random.below(WAYS_AGAIN), list[tuple[float, int]]()
+        for one in self.before:
+            cost, order = self.cost[one.block], self.order[one.block]
+            saved, size = float(cost[order[-1]] - cost[order[0]]), float(self.high[one.block] + 1)
+            noise = 1.0 + self.random.below(NOISE) / NOISE_UNIT
+            again.append((-(saved, size, saved / size)[way] * noise, one.block))
+        for _, following in sorted(again):
+            if self.delta + self.least > allowed:
+                return False
+            self.least -= self.cost[following][self.order[following][0]]
+            if not self._settle(following, self.order[following], may_displace=False):
+                return False
+        return self.delta <= allowed
+
+    def _move(self, block: int, target: int, allowed: int) -> bool:
+        self._begin()
         self._throw_out(block)
         number = 0
         while self.out:

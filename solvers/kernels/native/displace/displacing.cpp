@@ -17,6 +17,10 @@ namespace {
 
 // The same numbers stand in solvers/kernels/python/displace.py.
 constexpr int kMostDisplacing = 3;  // so many blocks after the first may throw others out, too
+constexpr int kAgainEvery = 3;           // one move of so many places some again
+constexpr std::size_t kMostBeside = 11;  // with so many others at most
+constexpr std::uint64_t kWaysAgain = 3, kNoise = 3072;
+constexpr double kNoiseUnit = 1024.0, kCooler = 10.0;  // these moves are held to a smaller limit
 constexpr std::int64_t kLooksADraw = 4;
 constexpr std::int64_t kLooksAPlace = 20;
 constexpr std::int64_t kMeetingPerLook = 4;
@@ -52,22 +56,22 @@ public:
     Displaced run() {
         sum_ = best_ = excess();
         const double hottest = movable_.empty() ? 0.0 : static_cast<double>(sum_ / static_cast<Coord>(movable_.size()));
-        while (sum_ > 0 && !is_over()) {
+        for (std::int64_t number = 0; sum_ > 0 && !is_over(); ++number) {
             result_.work += kLooksADraw;
             const Index block = movable_[below(movable_.size())];
+            const double left = static_cast<double>(std::max<std::int64_t>(options_.work - result_.work, 0)) / static_cast<double>(options_.work);
+            const double heat = hottest * left;
+            if (number % kAgainEvery == 0) {
+                finish(place_again(block, limit(heat / kCooler)));
+                continue;
+            }
             const auto& order = order_[block];
             const Coord cost = cost_of(block, known_[block].pool);
             std::size_t cheaper = 0;
             while (cheaper < order.size() && cost_of(block, order[cheaper]) < cost) ++cheaper;
             if (cheaper == 0) continue;
             const Index target = order[below(cheaper)];
-            const double left = static_cast<double>(std::max<std::int64_t>(options_.work - result_.work, 0)) / static_cast<double>(options_.work);
-            const double heat = hottest * left;
-            if (move(block, target, static_cast<Coord>(heat * static_cast<double>(logarithm()) / kLogarithms))) {
-                keep();
-            } else {
-                undo();
-            }
+            finish(move(block, target, limit(heat)));
         }
         return std::move(result_);
     }
@@ -97,6 +101,9 @@ private:
         const int zeros = std::countl_zero(drawn);
         return zeros * 1024 + 2048 - static_cast<std::int64_t>((drawn << zeros) >> 53);
     }
+
+    // By how much the next move may make all dearer.
+    Coord limit(double heat) { return static_cast<Coord>(heat * static_cast<double>(logarithm()) / kLogarithms); }
 
     bool is_over() {
         if (result_.work >= options_.work) return true;
@@ -140,6 +147,47 @@ private:
             if (!is_settled) return false;
         }
         return delta_ <= allowed;
+    }
+
+    // Lifts a block and some that live beside it, and sets them down one by one where they cost least, without throwing anybody out.
+    bool place_again(Index block, Coord allowed) {
+        before_.clear(), out_.clear(), beside_.clear(), again_.clear();
+        delta_ = least_ = 0;
+        result_.work += known_[block].looks;
+        around_.each(block, [&](Index other, Coord, Coord) {
+            if (other != block && order_[other].size() > 1) beside_.push_back(other);
+        });
+        std::sort(beside_.begin(), beside_.end());
+        beside_.erase(std::unique(beside_.begin(), beside_.end()), beside_.end());
+        const std::size_t more = std::min<std::size_t>(below(kMostBeside + 1), beside_.size());
+        throw_out(block);
+        for (std::size_t i = 0; i < more; ++i) {
+            std::swap(beside_[i], beside_[i + below(beside_.size() - i)]);
+            throw_out(beside_[i]);
+        }
+        const std::uint64_t way = below(kWaysAgain);
+        for (const Before& one : before_) {
+            const auto& order = order_[one.block];
+            const double saved = static_cast<double>(cost_of(one.block, order.back()) - cost_of(one.block, order.front()));
+            const double size = static_cast<double>(blocks_.high[one.block] + 1);
+            const double noise = 1.0 + static_cast<double>(below(kNoise)) / kNoiseUnit;
+            again_.emplace_back(-(way == 0 ? saved : way == 1 ? size : saved / size) * noise, one.block);
+        }
+        std::sort(again_.begin(), again_.end());
+        for (const auto& [_, next] : again_) {
+            if (delta_ + least_ > allowed) return false;
+            least_ -= cost_of(next, order_[next].front());
+            if (!settle(next, order_[next], false)) return false;
+        }
+        return delta_ <= allowed;
+    }
+
+    void finish(bool is_kept) {
+        if (is_kept) {
+            keep();
+        } else {
+            undo();
+        }
     }
 
     void throw_out(Index block) {
@@ -239,6 +287,8 @@ private:
     std::vector<std::vector<Interval>> taken_;
     std::vector<Before> before_;  // where everybody was who has moved
     DearestFirst out_;            // by what they lose
+    std::vector<Index> beside_;   // who lives beside a block
+    std::vector<std::pair<double, Index>> again_;  // who is placed again, in this order
     Coord delta_ = 0;             // what the move costs so far
     Coord least_ = 0;             // what those who are out cost at least
     std::vector<Closed> closed_, in_the_way_;
