@@ -167,9 +167,10 @@ class PlacedChoices(Standing):
         self.has_chosen = has_chosen
 
     def _displace_instead(self, index: int) -> None:
-        """The same with far more work where no choice came to anything better."""
+        """The same with far more work where no choice came to anything better. Questions then begin with it."""
         if not index and not self.has_chosen and self._can_displace():
             self._displace(budget.DISPLACING_INSTEAD)
+            self.has_chosen = True
 
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""

@@ -85,6 +85,7 @@ class Whole(FreeHeights):
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
         if not self._is_finished(index):
+            self._displace_instead(index)
             self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
 
     def _pack_at_bound(self, index: int) -> None:
