@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
+from solvers.choice.pools import budget
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from solvers.model.solver import Limits, Silent, Task
-from tests.small.instances import make_instance, plain
+from tests.small.instances import Block, make_instance, plain
 from tests.solvers.kernels.kernel_sets import use_reference, where_native_run
 
 WORK = 1_000
@@ -57,3 +61,36 @@ def test_where_nothing_is_gained_there_is_no_placement() -> None:
 def test_without_native_kernels_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     use_reference(monkeypatch)
     assert found(instance_of([0, 1, 2]), [1, 1, 1], [0, 4, 8]) is None
+
+
+def small_pools(seed: int, count: int = 60) -> tuple[Instance, Placement]:
+    """Blocks of which a third are live together, beside three pools that hold two or three of them each; at first all are elsewhere."""
+    chance, blocks = random.Random(seed), list[Block]()
+    for _ in range(count):
+        start, size, uses = chance.randrange(30), chance.randrange(5, 60), chance.randrange(1, 40)
+        blocks.append(plain(start, start + chance.randrange(1, 30), size, access=(0, 0, 0, size * uses)))
+    instance = make_instance(blocks, pools=[*[PoolSpec(64)] * 3, PoolSpec(None)], terms=(Term.ACCESS_COST,))
+    ends = np.cumsum(instance.block_high)
+    return instance, Placement(np.full(count, 3), ends - instance.block_high)
+
+
+def cost_within(seed: int, work: int, count: int = 60) -> int:
+    instance, start = small_pools(seed, count)
+    outcome = PoolsFirst().solve(instance, Task(Limits(work=work), start=start), Silent())
+    assert outcome.placement is not None
+    assert outcome.value is not None
+    assert violation(instance, outcome.placement) is None
+    return outcome.value[0]
+
+
+@where_native_run("without them nothing is looked for")
+def test_blocks_take_the_places_of_others_before_anything_is_chosen() -> None:
+    instance, start = small_pools(2)
+    assert cost_within(2, 20_000) < evaluate(instance, start)[0]  # too little work for any question
+
+
+@where_native_run("without them nothing is looked for")
+def test_they_do_so_with_more_work_where_no_choice_could_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cost_within(0, 1_000_000, 120)
+    monkeypatch.setattr(budget, "DISPLACING_INSTEAD", budget.Share(0, 1))
+    assert found < cost_within(0, 1_000_000, 120)
