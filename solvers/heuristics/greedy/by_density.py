@@ -8,20 +8,19 @@ import numpy as np
 
 from ...fitting.measures import measure
 from ...model.instance import Instance, Ints
-from ...model.linear_terms import choice_cost
-
+from ...model.linear_terms import choice_cost, peak_price
 
 POWERS = (1.0, 0.5, 0.0)
 """What is saved is divided by these powers of room and time: where few blocks fill a pool, large ones that save much must come first."""
 
 
 def by_density(instance: Instance) -> tuple[Instance, list[Ints]] | None:
-    """The instance with every block preferring the pools where it costs least, and the orders; None if the choice of pools costs nothing in the first term.
+    """The instance with every block preferring the pools where it costs least, and the orders; None unless the first term counts the choice of pools alone.
 
     Blocks that share a pool save together, and follow each other.
     """
     cost = choice_cost(instance, instance.terms[0]) if instance.terms else None
-    if cost is None or not instance.has_choice:
+    if cost is None or peak_price(instance, instance.terms[0]) or not instance.has_choice:
         return None
     columns = np.arange(len(instance.pools))
     ranked = np.lexsort((np.broadcast_to(columns, cost.shape), instance.preference, cost), axis=1)

@@ -1,7 +1,7 @@
 """Displacing in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
 A block that could be cheaper takes the place in a cheaper pool where those in its way lose least if they have to leave. They go, the dearest first, where
-they cost least together with whom they throw out in turn. Every third move lifts a block and some beside it, and places them again in another order.
+they cost least together with whom they throw out in turn. Where there is much work for each block, every third move lifts a block and some beside it, and places them again in another order.
 What makes all dearer is undone, unless it is by less than a limit that falls with the work.
 """
 
@@ -21,6 +21,7 @@ from .places import Closed, Range, best_base, stretches
 
 # The same numbers stand in kernels/native/displace/displacing.cpp.
 MOST_DISPLACING = 3
+WORK_AGAIN = 250
 AGAIN_EVERY = 3
 MOST_BESIDE = 11
 WAYS_AGAIN, NOISE = 3, 3072
@@ -98,13 +99,13 @@ class _Displacing:
     def run(self) -> None:
         total = best = sum(self.cost[b][self.pool[b]] - self.cost[b][self.order[b][0]] for b in self.movable)
         hottest = float(total // len(self.movable)) if self.movable else 0.0
-        number = -1
+        number, places_again = -1, self.limit >= WORK_AGAIN * LOOKS_PER_MICROSECOND * len(self.movable)
         while total > 0 and self.work < self.limit and not self.report(None):
             number += 1
             self.work += LOOKS_A_DRAW
             block = self.random.pick(self.movable)
             heat = hottest * (max(self.limit - self.work, 0) / self.limit)
-            if number % AGAIN_EVERY == 0:
+            if places_again and number % AGAIN_EVERY == 0:
                 is_kept = self._place_again(block, self._allowed(heat / COOLER))
             else:
                 cost = self.cost[block]

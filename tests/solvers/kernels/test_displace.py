@@ -92,6 +92,15 @@ def test_both_kernels_find_the_same_valid_placement(seed: int, scale: int) -> No
     assert work <= WORK + WORK // 10
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_both_kernels_place_the_same_blocks_again(seed: int) -> None:
+    given = Given(seed, 2)
+    work = 250 * given.blocks.blocks
+    pool, offset, _ = found = displaced(native(), given, work)
+    assert found == displaced(reference(), given, work)
+    assert given.is_valid(pool, offset)
+
+
 def test_most_random_placements_become_cheaper() -> None:
     all_given = [Given(seed, 2) for seed in range(10)]
     assert sum(given.cost(displaced(native(), given)[0]) < given.cost(given.pool.tolist()) for given in all_given) == 10

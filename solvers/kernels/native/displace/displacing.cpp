@@ -17,6 +17,7 @@ namespace {
 
 // The same numbers stand in solvers/kernels/python/displace.py.
 constexpr int kMostDisplacing = 3;  // so many blocks after the first may throw others out, too
+constexpr std::int64_t kWorkAgain = 250 * kDisplacingLooksPerMicrosecond;  // with so much for each block that may move,
 constexpr int kAgainEvery = 3;           // one move of so many places some again
 constexpr std::size_t kMostBeside = 11;  // with so many others at most
 constexpr std::uint64_t kWaysAgain = 3, kNoise = 3072;
@@ -56,12 +57,13 @@ public:
     Displaced run() {
         sum_ = best_ = excess();
         const double hottest = movable_.empty() ? 0.0 : static_cast<double>(sum_ / static_cast<Coord>(movable_.size()));
+        const bool places_again = options_.work >= kWorkAgain * static_cast<std::int64_t>(movable_.size());
         for (std::int64_t number = 0; sum_ > 0 && !is_over(); ++number) {
             result_.work += kLooksADraw;
             const Index block = movable_[below(movable_.size())];
             const double left = static_cast<double>(std::max<std::int64_t>(options_.work - result_.work, 0)) / static_cast<double>(options_.work);
             const double heat = hottest * left;
-            if (number % kAgainEvery == 0) {
+            if (places_again && number % kAgainEvery == 0) {
                 finish(place_again(block, limit(heat / kCooler)));
                 continue;
             }

@@ -40,8 +40,8 @@ def test_blocks_that_share_a_pool_save_together_and_follow_each_other() -> None:
     assert orders_of(three(classes=(0, 1, 0)))[0.0] == [0, 2, 1]
 
 
-@pytest.mark.parametrize("first", [Term.SUM_OF_PEAKS, Term.LARGEST_PEAK])
-def test_there_are_none_where_the_choice_costs_nothing_first(first: Term) -> None:
+@pytest.mark.parametrize("first", [Term.SUM_OF_PEAKS, Term.LARGEST_PEAK, Term.BALANCED])
+def test_there_are_none_where_peaks_count_first(first: Term) -> None:
     assert by_density(three((first, Term.ACCESS_COST))) is None
 
 
