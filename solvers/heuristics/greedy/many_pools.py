@@ -132,7 +132,7 @@ class _Passes(Best):
             if number and self.stop_after(number * near.work) is not None:
                 return number
             check_interrupted()
-            placement = place_all(preferring, order, near.fresh(), Fit.LOWEST, PoolPolicy.PREFERRED, self._is_late)
+            placement = place_all(preferring, Pass(order, Fit.LOWEST), near.fresh(), self._is_late)
             if placement is not None:
                 self.offer(placement)
         return len(orders)
