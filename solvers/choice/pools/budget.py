@@ -87,6 +87,8 @@ CLASHES = Share(1, 3)
 """Where a choice could not be packed, for one nearby that can."""
 DISPLACING_FIRST, DISPLACING_INSTEAD = Share(1, 32), Share(1, 2)
 """Before anything is chosen, blocks take the places of others: choices may all be such that they cannot be packed. And where none came to anything better, again."""
+DISPLACING_FIRST_A_BLOCK = 250
+"""At first only with so much for each block: with less it hardly gains on greedy."""
 MENDING = Share(2, 3)
 """If none was found, windows lead from what is placed towards that choice."""
 LOWERING = Share(3, 4)

@@ -162,7 +162,8 @@ class PlacedChoices(Standing):
     def _displace_first(self) -> None:
         """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""
         has_chosen = self.has_chosen
-        if self._can_displace():
+        is_enough = self._some(budget.DISPLACING_FIRST) >= budget.DISPLACING_FIRST_A_BLOCK * self.instance.blocks
+        if is_enough and self._can_displace():
             self._displace(budget.DISPLACING_FIRST)
         self.has_chosen = has_chosen
 

@@ -84,12 +84,6 @@ def cost_within(seed: int, work: int, count: int = 60) -> int:
 
 
 @where_native_run("without them nothing is looked for")
-def test_blocks_take_the_places_of_others_before_anything_is_chosen() -> None:
-    instance, start = small_pools(2)
-    assert cost_within(2, 20_000) < evaluate(instance, start)[0]  # too little work for any question
-
-
-@where_native_run("without them nothing is looked for")
 def test_they_do_so_with_more_work_where_no_choice_could_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = cost_within(0, 1_000_000, 120)
     monkeypatch.setattr(budget, "DISPLACING_INSTEAD", budget.Share(0, 1))
