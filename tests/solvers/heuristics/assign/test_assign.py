@@ -75,7 +75,7 @@ def test_preparations_can_be_interrupted_pool_by_pool_and_order_by_order() -> No
 @pytest.mark.parametrize("prefer", Preference)
 @pytest.mark.parametrize("kind", ["hot", "memories"])
 def test_results_beat_greedy_and_stay_above_the_bound(kind: str, prefer: Preference) -> None:
-    instance = lower(with_preference(generate(kind, Request(60, 3)), prefer)).instance
+    instance = lower(with_preference(generate(kind, Request(60, 4)), prefer)).instance
     start = started(instance)
     assert start is not None
     outcome = Assign().solve(instance, Task(limits=WORK, start=start), Silent())
