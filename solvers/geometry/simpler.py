@@ -60,10 +60,8 @@ def stepped(instance: Instance) -> Stepped | None:
     if step < 2 or not (instance.part_high % step).any():  # a step of 0: there is nothing
         return None
     (pool,) = instance.pools
-    if any(
-        begin % step for begin, _ in pool.reserved
-    ):  # some blocks of the same height in steps can end there, others not
-        return None
+    if any(begin % step for begin, _ in pool.reserved):
+        return None  # of blocks as high in steps some can end there, others not
     high = -(-instance.part_high // step) * step
     ranges = tuple((begin, -(-end // step) * step) for begin, end in pool.reserved)
     capacity = None if pool.capacity is None else -(-pool.capacity // step) * step
@@ -86,6 +84,12 @@ def throughout(instance: Instance) -> Throughout | None:
     Fixed ones are where they are. Others may be lowest if no alignment is lost by that, and nothing has to lie, or end, at a certain height: in any
     placement, each block lies above or below such a block, which can change places with all that is below it.
     """
+    is_live = np.zeros(len(instance.part_block), dtype=np.bool_)
+    is_live[instance.rect_part] = True
+    if not is_live[
+        instance.part_high > instance.part_low
+    ].all():  # what has no lifetimes is in nobody's way at any time
+        return None
     first, last = instance.rect_start.min(initial=instance.sections), instance.rect_end.max(initial=0)
     parts, rects = np.bincount(instance.part_block, minlength=instance.blocks), _rects_of_blocks(instance)
     always = np.zeros(instance.blocks, dtype=np.bool_)

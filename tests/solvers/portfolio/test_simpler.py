@@ -76,7 +76,8 @@ def ruled(draw: st.DrawFn) -> Problem:
     pieces = []
     for number in range(draw(st.integers(2, 5))):
         first = draw(st.integers(0, 3))
-        live = ((0, 5),) if draw(st.integers(0, 2)) == 0 else ((first, first + draw(st.integers(1, 5 - first))),)
+        some = ((first, first + draw(st.integers(1, 5 - first))),)
+        live = draw(st.sampled_from((((0, 5),), some, some, None)))
         size = draw(st.integers(1, 6)) * draw(st.sampled_from((1, unit)))
         fixed = Fixed("memory", unit * draw(st.integers(0, 4))) if draw(st.integers(0, 6)) == 0 else None
         limit = draw(st.integers(0, 12)) if fixed is None and draw(st.integers(0, 3)) == 0 else None
@@ -139,6 +140,7 @@ def test_what_is_always_live_is_settled_only_where_nothing_is_lost() -> None:
     assert settled(a, replace(b, max_offset=9), Buffer("w", 12, live=((0, 4),))) is None
     assert settled(a, b, Buffer("w", 12, live=((0, 4),)), reserved=((20, 30),)) is None
     assert settled(a, b, Buffer("w", 12, live=((0, 4),)), reserved=((0, 8),)) == [8]
+    assert settled(a, b, Buffer("w", 12, live=((0, 4),)), Buffer("never", 1)) is None, "which is beside nobody"
     assert settled(Buffer("w", 12, live=((0, 4),)), Buffer("v", 4, live=((0, 4),))) is None, "then nothing is left"
 
 
