@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner import BadInput
@@ -63,6 +63,7 @@ def named(problem: Problem) -> str:
 
 
 @effort(100, 20_000)
+@example(Problem((Buffer("a", 0),), lifetimes=Lifetimes.HALF_OPEN), "dsa", 0)
 @given(problems(max_buffers=4, max_pools=2), st.sampled_from([*written()]), st.integers(0, 3))
 def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, name: str, simpler: int) -> None:
     if len(problem.pools) > 1:
@@ -90,7 +91,11 @@ def test_what_comes_back_is_the_problem_if_nothing_is_lost(problem: Problem, nam
     if not problem.buffers:
         return  # then nobody prefers one pool to another, which is all that some formats say of their order
     if not lost(problem, found) and {each.id for each in found.buffers} <= {str(each.id) for each in problem.buffers}:
-        assert named(found) == named(problem)
+        never = {
+            str(each.id) for each in problem.buffers if each.live is None
+        }  # some formats give these a time of their own
+        buffers = tuple(replace(each, live=None) if each.id in never else each for each in found.buffers)
+        assert named(replace(found, buffers=buffers)) == named(problem)
 
 
 @pytest.mark.parametrize(
