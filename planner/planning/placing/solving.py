@@ -95,8 +95,8 @@ def _plan(problem: Problem, options: Options, clock: Clock, caller: Caller, star
 
 
 def _is_of_others(solver: str) -> bool:
-    """True for other systems' planners, which know only what the user's problem says."""
-    return solver in SOLVERS and SOLVERS[solver].kind in OF_OTHERS
+    """True for other systems' planners and the user's own, which know only what the user's problem says."""
+    return solver not in SOLVERS or SOLVERS[solver].kind in OF_OTHERS
 
 
 def pareto(

@@ -83,7 +83,7 @@ def test_questions_about_choices_are_answered_without_numpy() -> None:
         limits = {"work": 100_000, "deadline": None, "seed": 0, "goes_on": False}
         asked = {"program": program, "question": Question(0)}
         print(answering.answer(asked | limits, Silent())["value"])
-        asked = {"program": None, "question": None, "held": (), "heights": (), "rounds": None}
+        asked = {"program": None, "question": None, "crowds": None, "held": (), "heights": (), "rounds": None}
         print(answering.answer(asked | limits, Silent())["relaxed"] is not None)
         print("numpy" in sys.modules)
     """
