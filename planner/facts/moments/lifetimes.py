@@ -16,15 +16,15 @@ from solvers.model.outcome import Proof
 from ...model.columns import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
-from ...model.problem import BufferId, Interval, Problem
+from ...model.problem import BufferId, Problem
 from ..constants import has_read_only_pools, is_constant
 from ..intervals import covers, merged, overlap
 from .beside_others import lives_beside
 from .cliques import cliques_of
+from .graph import Spans, moving
 from .in_a_row import in_a_row
 
 Pair: TypeAlias = tuple[int, int]
-Spans: TypeAlias = tuple[Interval, ...]
 Lifetimes: TypeAlias = tuple[list[Spans], list[Pair]]
 """When each buffer is live, and the conflicts between buffers that are never live together."""
 
@@ -42,16 +42,16 @@ def with_lifetimes(problem: Problem) -> Problem:
     """
     if not _may_pay(problem):
         return problem
-    moving = _moving(problem)
+    numbers = moving(problem)
     look(PREPARING)
-    number = {problem.buffers[n].id: vertex for vertex, n in enumerate(moving)}
+    number = {problem.buffers[n].id: vertex for vertex, n in enumerate(numbers)}
     pairs = [(number[a], number[b]) for a, b in problem.constraints.conflicts if a in number and b in number]
-    old = [merged(problem.buffers[n].live or ()) for n in moving]
+    old = [merged(problem.buffers[n].live or ()) for n in numbers]
     if all(old[a] and old[b] for a, b in pairs):
         return problem
     found = _lifetimes(old, pairs)
     look(PREPARING)
-    return problem if found is None else _with(problem, moving, found, is_timed=any(old))
+    return problem if found is None else _with(problem, numbers, found, is_timed=any(old))
 
 
 def _may_pay(problem: Problem) -> bool:
@@ -59,12 +59,6 @@ def _may_pay(problem: Problem) -> bool:
     rules = problem.constraints
     has_others = bool(rules.exclusions) or problem.variants is not None or isinstance(problem.buffers, BufferColumns)
     return 0 < len(rules.conflicts) <= MOST_PAIRS and not has_others
-
-
-def _moving(problem: Problem) -> list[int]:
-    """Return the numbers of the buffers that can be in each other's way."""
-    has_constants = has_read_only_pools(problem)
-    return [n for n, each in enumerate(problem.buffers) if each.size and not (has_constants and is_constant(each))]
 
 
 def _lifetimes(old: list[Spans], pairs: Sequence[Pair]) -> Lifetimes | None:
@@ -76,16 +70,16 @@ def _lifetimes(old: list[Spans], pairs: Sequence[Pair]) -> Lifetimes | None:
     return _found_beside(old, neighbours, pairs) if any(old) else _found(neighbours)
 
 
-def _with(problem: Problem, moving: Sequence[int], found: Lifetimes, *, is_timed: bool) -> Problem:
-    """Return the problem with these lifetimes of moving buffers, and the conflicts that remain. `is_timed`: it had a time of its own."""
+def _with(problem: Problem, numbers: Sequence[int], found: Lifetimes, *, is_timed: bool) -> Problem:
+    """Return the problem with these lifetimes of the buffers of these numbers, and the conflicts that remain. `is_timed`: it had a time of its own."""
     lives, missing = found
     buffers = [*problem.buffers]
-    for n, spans in zip(moving, lives, strict=True):
+    for n, spans in zip(numbers, lives, strict=True):
         buffers[n] = replace(buffers[n], live=spans)
     if not is_timed and has_read_only_pools(problem):
         always = (0, max(spans[-1][1] for spans in lives))
         buffers = [replace(each, live=(always,)) if is_constant(each) else each for each in buffers]
-    names = [problem.buffers[n].id for n in moving]
+    names = [problem.buffers[n].id for n in numbers]
     rules = replace(problem.constraints, conflicts=tuple((names[a], names[b]) for a, b in missing))
     made = replace(problem, buffers=tuple(buffers), constraints=rules, steps=problem.steps if is_timed else ())
     facts = made.facts

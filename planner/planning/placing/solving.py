@@ -254,9 +254,10 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether another run says the same."""
         from ...reporting.subset import irreducible_subset
         from ...verifying.arguments.shortage import shortage
+        from ...verifying.moments import places_argued_of
 
         options, clock = self.options, self.clock
-        why = shortage(self._solved if self._many is None else self.problem, made.certificates)
+        why = shortage(places_argued_of(self.problem, made.certificates).problem, made.certificates)
         if not options.explain:
             return why, True
         small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)

@@ -110,10 +110,20 @@ BLOCKED = Problem(
 )
 
 
+NEVER_LIVE = Problem(
+    (Buffer("a", 0), Buffer("b", 0), Buffer("c", 1), Buffer("d", 1, live=((0, 1),))),
+    (Pool("p", 0),),
+    Constraints(exclusions=(("a", "b"),), same_pool=(("a", "c"),)),
+    terms=(Term.ACCESS_COST,),
+)
+"""Too large for its pool; said simpler, it would be live, and the reason would name another buffer beside it."""
+
+
 @pytest.mark.parametrize("most_places", [0, 4])
 @effort(48, 1500)
 @given(problem=problems())
 @example(problem=BLOCKED)
+@example(problem=NEVER_LIVE)
 def test_claims_about_a_part_hold_for_the_whole(most_places: int, problem: Problem) -> None:
     with (
         patch.object(lowering, "FEW_POOLS", 0),
