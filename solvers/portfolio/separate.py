@@ -21,6 +21,9 @@ def solve_separate_pools(
 ) -> Outcome:
     """Run greedy on every pool, then the engines on the components that greedy leaves open, in rounds of growing work.
 
+    Where ranges are reserved higher up than all may end, placements below them come first: these are better than any other. With one pool, what is
+    proven impossible there tells how high the others end at least.
+
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
     before = list[Outcome]()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.choice.pools import budget
+from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.writing import class_numbers, program_of
@@ -88,3 +89,20 @@ def test_they_do_so_with_more_work_where_no_choice_could_be_packed(monkeypatch: 
     found = cost_within(0, 1_000_000, 120)
     monkeypatch.setattr(budget, "DISPLACING_INSTEAD", budget.Share(0, 1))
     assert found < cost_within(0, 1_000_000, 120)
+
+
+@where_native_run("without them nothing is looked for")
+@pytest.mark.parametrize(("work_a_block", "times"), [(32 * 300, 1), (32 * 200, 0)])
+def test_they_do_so_before_anything_is_chosen_only_with_work_enough(
+    monkeypatch: pytest.MonkeyPatch, work_a_block: int, times: int
+) -> None:
+    """A thirty-second part of the work goes there, if that is 250 units for each block."""
+    shares = list[budget.Share]()
+
+    def noted(self: PlacedChoices, share: budget.Share) -> None:
+        shares.append(share)
+
+    monkeypatch.setattr(PlacedChoices, "_displace", noted)
+    cost_within(0, 60 * work_a_block)
+    assert shares[:times] == [budget.DISPLACING_FIRST] * times
+    assert shares.count(budget.DISPLACING_FIRST) == times
