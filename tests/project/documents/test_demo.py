@@ -21,20 +21,28 @@ ENVIRONMENT = {**USUAL, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "MEM
 def test_the_demo_serves_the_plan_s_page_until_interrupted(tmp_path: Path) -> None:
     command = [*COMMAND, "--data", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as demo:
-        assert demo.stdout is not None
-        output = ""
-        for line in demo.stdout:
-            output += line
-            if line.startswith("Ctrl-C"):
-                break
-        assert re.search(r"^optimal +keyword_spotting", output, re.MULTILINE)
-        assert re.search(r"^audio_window +0 +16 000", output, re.MULTILINE)
-        page, job = re.findall(r"Page: +(\S+)/#([0-9a-f]+)", output)[0]
-        with httpx.Client(trust_env=False) as client:
-            assert "<title>memplan</title>" in client.get(page).text
-            assert client.get(f"{page}/v1/jobs/{job}").json()["status"] == "optimal"
-        demo.send_signal(signal.SIGINT)
+        try:
+            page, job = _what_is_shown(demo)
+            with httpx.Client(trust_env=False, timeout=60) as client:
+                assert "<title>memplan</title>" in client.get(page).text
+                assert client.get(f"{page}/v1/jobs/{job}").json()["status"] == "optimal"
+        finally:
+            demo.send_signal(signal.SIGINT)  # it would serve for ever
         assert demo.wait(120) == 0
+
+
+def _what_is_shown(demo: subprocess.Popen[str]) -> tuple[str, str]:
+    """Hold what the demo prints against the plan; return the page's address and the job."""
+    assert demo.stdout is not None
+    output = ""
+    for line in demo.stdout:
+        output += line
+        if line.startswith("Ctrl-C"):
+            break
+    assert re.search(r"^optimal +keyword_spotting", output, re.MULTILINE)
+    assert re.search(r"^audio_window +512 +16 512", output, re.MULTILINE)
+    page, job = re.findall(r"Page: +(\S+)/#([0-9a-f]+)", output)[0]
+    return page, job
 
 
 def test_the_demo_can_end_by_itself_and_explains_a_failed_start(tmp_path: Path) -> None:
