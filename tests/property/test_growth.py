@@ -76,12 +76,11 @@ def is_beyond(took: float, most: float, beside: float = 0.0) -> bool:
     return took > beside + most and took > beside + most * slowness()
 
 
-def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]:
-    """Return which limits one answer breaks; with `may_be_late`, running out of time is no fault."""
-    name = f"{found['name']} of {found['count']} in {found['limit']:g} s"
-    wrong = []
+def delays(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]:
+    """Return what took too long; with `may_be_late`, running out of time is no fault."""
+    name = _name(found)
     most = GRACE_SECONDS + SECONDS_PER_ENTRY * found["entries"]
-    wrong += [
+    late = [
         f"{deed} took {took} seconds of {most:.2f} for {name}"
         for deed, took in found.get("looking", {}).items()
         if is_beyond(took, most)
@@ -89,17 +88,29 @@ def objections(found: dict[str, Any], *, may_be_late: bool = False) -> list[str]
     # The limit holds for processor time, which is what the measured process's clock shows.
     took = found.get("processor", 1e9)
     if is_beyond(took, GRACE_SECONDS, beside=found["limit"]):
-        wrong.append(f"{name} took {took} seconds")
+        late.append(f"{name} took {took} seconds")
+    if found["status"] == "out of time" and not may_be_late:
+        late.append(f"{name} was not answered in time ({found['reason']})")
+    return late
+
+
+def faults(found: dict[str, Any]) -> list[str]:
+    """Return which limits one answer breaks however long it took."""
+    name, wrong = _name(found), []
     if found.get("memory", 1e18) > BASE_BYTES + BYTES_PER_BYTE * found["bytes"]:
         wrong.append(f"{name} took {found['memory'] >> 20} MiB for {found['bytes']} bytes")
     status, reason = found["status"], found.get("reason")
     is_answered = status in ("optimal", "feasible") or (status in ("infeasible", "refused") and reason)
-    is_answered = is_answered or (may_be_late and status == "out of time" and "time limit" in str(reason))
+    is_answered = is_answered or (status == "out of time" and "time limit" in str(reason))
     if not is_answered:
         wrong.append(f"{name} was answered {status} ({reason})")
     if not found.get("valid") or any(_is_of_a_fault(warning) for warning in found.get("warnings", ())):
         wrong.append(f"the plan of {name} is wrong")
     return wrong
+
+
+def _name(found: dict[str, Any]) -> str:
+    return f"{found['name']} of {found['count']} in {found['limit']:g} s"
 
 
 def _is_of_a_fault(warning: str) -> bool:
@@ -110,16 +121,29 @@ def _is_of_a_fault(warning: str) -> bool:
 def grown(
     names: list[str], count: int, seconds: str, *, more: str | None = None, may_be_late: bool = False
 ) -> list[str]:
-    """Return which limits these problems break; those not answered in time are tried again with `more` seconds."""
+    """Return which limits these problems break; those not answered in time are tried again with `more` seconds.
+
+    What took too long counts if it does so twice: what else the machine does changes from second to second.
+    """
+    is_free = may_be_late or more is not None
+    lines = _measured(names, count, seconds)
+    slow = [line["name"] for line in lines if delays(line, may_be_late=is_free)]
+    again = _measured(slow, count, seconds) if slow else []
+    wrong = [each for line in (*lines, *again) for each in faults(line)]
+    wrong += [each for line in again for each in delays(line, may_be_late=is_free)]
+    latest = {line["name"]: line for line in (*lines, *again)}
+    late = [name for name, line in latest.items() if line["status"] == "out of time"]
+    return wrong + (grown(late, count, more) if more and late else [])
+
+
+def _measured(names: list[str], count: int, seconds: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "tests.property.growth", str(count), seconds, *names]
     forking = usual_parent()
     env = {**os.environ, TOLD: f"{forking.pid} {forking.path}"}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["name"] for line in lines] == names
-    wrong = [each for line in lines for each in objections(line, may_be_late=may_be_late or more is not None)]
-    late = [line["name"] for line in lines if line["status"] == "out of time"]
-    return wrong + (grown(late, count, more) if more and late else [])
+    return lines
 
 
 def test_every_list_of_the_format_is_grown() -> None:
@@ -179,7 +203,7 @@ def test_long_programs_are_read_in_time(nightly: bool) -> None:
         assert grown(cut, 500, "20") == []
     else:
         assert grown(others[::3], 200, "0.1", more=MORE) == []
-        assert grown(["program slices", "program loops"], 4000, f"1+{MICROSECONDS_PER_ENTRY}") == []
+        assert grown(["program slices", "program loops"], 4000, f"2+{MICROSECONDS_PER_ENTRY}") == []
     assert grown(cut, 200, "0.1", may_be_late=True) == []
 
 
