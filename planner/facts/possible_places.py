@@ -197,14 +197,14 @@ class Places:
     def _with_room(self, buffer: Buffer) -> list[str]:
         """Return the pools with room for a plain buffer on its own. Pools that differ only in size are examined together."""
         least: dict[tuple[int, int, str | None], int] = {}
-        homes = []
+        homes, solid = [], merged(((0, buffer.size),))
         for name in self.allowed_pools((self.index[buffer.id],)):
             pool = self.pools[name]
             shape = (pool.alignment, pool.base or 0, name if pool.reserved else None)
             start = least.get(shape)
             if start is None:
-                solid = merged(((0, buffer.size),))
-                start = least[shape] = self._lowest(solid, pool, _rule(buffer.alignment, 0, pool), 0)
+                rule = _rule(buffer.alignment, 0, pool)
+                start = least[shape] = self._lowest(solid, pool, rule, 0) if pool.reserved else rule.residue
             if pool.size is None or start + buffer.size <= pool.size:
                 homes.append(name)
         return homes

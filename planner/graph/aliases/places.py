@@ -169,7 +169,8 @@ class Places:
         """Yield what is written in one group, and what may be needed then in the other. Whatever is written counts as needed at that tick."""
         if len(writing.written) <= max(len(other.members), FEW):
             for written in writing.written:
-                beside = self._about(other, ((at, at + 1) for at in ticks(written)))
+                times = ticks(written)
+                beside = self._about(other, ((at, at + 1) for at in times)) if times else ()
                 tick(PREPARING, len(beside) + 1)
                 for kept in beside:
                     yield written, kept

@@ -24,7 +24,7 @@ from .addresses import IN_ARRAYS, FewTaken, ManyTaken, Relations, Taken
 FEW_BUFFERS = 400
 FEW_SPANS = 4000
 """With more buffers or lifetimes than this to be compared, what was placed is searched in arrays."""
-EFFORT = 400_000_000
+EFFORT = 300_000_000
 """What is counted at most for any problem when nothing else is asked for: some tenths of a second."""
 EFFORT_FOR_EACH = 50_000
 """What each entry of the problem adds to that."""
