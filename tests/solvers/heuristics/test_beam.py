@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,24 @@ def test_the_beam_meets_bounds_that_greedy_does_not() -> None:
         assert violation(instance, outcome.placement) is None
         met += outcome.stop is StopReason.PROVED and outcome.value == (bound,)
     assert met == hard > 0
+
+
+@where_native_run("these are too many for the beam in Python")
+def test_the_beam_meets_the_bound_with_time_reversed_too() -> None:
+    made = [lower(generate("recurrent", Request(1_000, seed))).instance for seed in (9003, 9004, 9007)]
+    for there in (recurrent(200), *made):
+        back = replace(there, rect_start=there.sections - there.rect_end, rect_end=there.sections - there.rect_start)
+        bound = bound_of(there)
+        for instance in (there, back):
+            start = first_placement(instance)
+            assert start is not None
+            assert peak(instance, start) > bound
+            task = Task(limits=Limits(work=40_000), start=Placement.in_one_pool(start), bound=(bound,))
+            outcome = Beam().solve(instance, task, Silent())
+            assert outcome.placement is not None
+            assert outcome.value == (bound,)
+            assert violation(there, outcome.placement) is None
+            assert violation(back, outcome.placement) is None
 
 
 def test_unsupported_instances_keep_their_start(solve: Beam) -> None:

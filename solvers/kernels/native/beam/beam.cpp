@@ -19,7 +19,7 @@ constexpr int kWidest = 256;      // up to this
 constexpr std::size_t kStretch = 15;  // where no layout had room, the number is doubled for this many steps before,
 constexpr std::size_t kMostTimes = 8;  // to at most this multiple,
 constexpr std::size_t kMostKept = 512;   // and never more layouts than this, which bounds the memory
-constexpr int kPatience = 16;   // failed sweeps at the bound before other heights are tried
+constexpr int kPatience = 16;   // failed sweeps each way at the bound before other heights are tried
 constexpr int kHeights = 7;       // the bound, an eighth of the way to it, and so on; one step back for each success
 constexpr int kMildHeight = 3;
 constexpr Coord kMismatch[] = {0, 5, 2, 8};  // in parts of kWhole: the cost of neighbours with different ends, for successive sweeps
@@ -33,38 +33,60 @@ constexpr std::size_t kLayoutsABreath = 64;  // some tens of microseconds
 using Index = std::uint32_t;
 using Layout = BeamLayout;
 
+// The blocks as a sweep meets them, from the first section to the last or from the last to the first, and what such sweeps have learnt.
+struct Way {
+    Way(const SearchInput& input, const std::vector<Coord>& size, std::uint64_t seed, bool is_back)
+        : begin(size.size()), end(size.size()), order(size.size()), times(size.size(), 1), random(seed) {
+        for (std::size_t rect = 0; rect < input.rects(); ++rect) {
+            const Coord block = input.part_block[input.rect_part[rect]];
+            const Coord first = input.rect_start[rect], last = input.rect_end[rect];
+            begin[block] = is_back ? input.sections - last : first, end[block] = is_back ? input.sections - first : last;
+        }
+        std::iota(order.begin(), order.end(), Index{0});
+        // Of blocks that begin together, the longest comes first, then the largest.
+        std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+            return std::tuple(begin[a], -end[a], -size[a], a) < std::tuple(begin[b], -end[b], -size[b], b);
+        });
+        later = later_sizes(order, begin, end, size);
+    }
+
+    std::vector<Coord> begin, end;
+    std::vector<Index> order;
+    std::vector<std::vector<Coord>> later;
+    std::vector<std::size_t> times;  // by place in the order: the multiple of the width that is kept
+    Random random;
+    std::size_t sweeps = 0;
+};
+
 class Beam {
 public:
     Beam(const SearchInput& input, const ImprovementOptions& options, const ImprovementReport& report)
-        : input_(input), options_(options), report_(report), count_(static_cast<Index>(input.blocks())), size_(count_), begin_(count_), end_(count_),
-          order_(count_), times_(count_, 1) {
+        : input_(input), options_(options), report_(report), count_(static_cast<Index>(input.blocks())), size_(count_) {
         for (std::size_t part = 0; part < input.parts(); ++part) size_[input.part_block[part]] = input.part_high[part];
-        for (std::size_t rect = 0; rect < input.rects(); ++rect) {
-            const Coord block = input.part_block[input.rect_part[rect]];
-            begin_[block] = input.rect_start[rect], end_[block] = input.rect_end[rect];
-        }
-        std::iota(order_.begin(), order_.end(), Index{0});
-        // Of blocks that begin together, the longest comes first, then the largest.
-        std::sort(order_.begin(), order_.end(), [this](Index a, Index b) {
-            return std::tuple(begin_[a], -end_[a], -size_[a], a) < std::tuple(begin_[b], -end_[b], -size_[b], b);
-        });
-        later_ = later_sizes(order_, begin_, end_, size_);
+        ways_.reserve(2);
+        ways_.emplace_back(input, size_, options.seed, false);
+        way_ = &ways_.front();
         result_.offsets.assign(options.start.begin(), options.start.end());
         result_.peak = peak_of(result_.offsets);
     }
 
     Improvement run() {
         int step = 0, width = kWidth, failed = 0;
-        for (std::size_t attempt = 0; result_.peak > options_.enough && width <= kWidest && !is_over(); ++attempt) {
-            mismatch_ = kMismatch[attempt % std::size(kMismatch)];
+        bool has_turned = false;
+        while (result_.peak > options_.enough && width <= kWidest && !is_over()) {
+            mismatch_ = kMismatch[way_->sweeps++ % std::size(kMismatch)];
             const Coord gap = result_.peak - options_.enough;
             if (sweep(result_.peak - std::max<Coord>(1, gap >> step), static_cast<std::size_t>(width))) {
                 step = std::max(0, step - 1);
+                has_turned = false;
                 continue;
             }
+            turn_round();
+            has_turned = !has_turned;
+            if (has_turned) continue;  // the same height the other way
             if (step == 0) {
                 if (++failed % kPatience != 0) continue;
-                times_.assign(count_, 1);
+                for (Way& way : ways_) way.times.assign(count_, 1);
             }
             step = step == 0 ? kMildHeight : step + 1;
             if (step >= kHeights || (gap >> step) == 0) step = 0, width *= 2;
@@ -73,11 +95,17 @@ public:
     }
 
 private:
+    // After a sweep that failed the next one goes the other way: which way is better shows only in what succeeds.
+    void turn_round() {
+        if (ways_.size() == 1) ways_.emplace_back(input_, size_, options_.seed, true);
+        way_ = way_ == &ways_.front() ? &ways_.back() : &ways_.front();
+    }
+
     // A little noise makes other sweeps and other seeds try other layouts.
     void draw_lengths() {
         until_.assign(static_cast<std::size_t>(input_.sections) + 1, 0);
         for (std::size_t section = 0; section + 1 < until_.size(); ++section) {
-            until_[section + 1] = until_[section] + kSection + static_cast<Coord>(random_.next() % kNoise);
+            until_[section + 1] = until_[section] + kSection + static_cast<Coord>(way_->random.next() % kNoise);
         }
     }
 
@@ -88,10 +116,10 @@ private:
         steps_.clear();
         kept_.assign(1, Layout{});
         now_ = -1;
-        for (std::size_t turn = 0; turn < order_.size(); ++turn) {
-            const Index block = order_[turn];
+        for (std::size_t turn = 0; turn < way_->order.size(); ++turn) {
+            const Index block = way_->order[turn];
             if (is_over()) return false;
-            if (begin_[block] != now_) move_on_to(begin_[block]);
+            if (way_->begin[block] != now_) move_on_to(way_->begin[block]);
             candidates_.clear();
             for (std::size_t layout = 0; layout < kept_.size(); ++layout) {
                 find_places(layout, block);
@@ -101,10 +129,10 @@ private:
                 learn(turn);
                 return false;
             }
-            keep_the_best(block, std::min(width * times_[turn], kMostKept));
+            keep_the_best(block, std::min(width * way_->times[turn], kMostKept));
         }
         std::int64_t step = kept_.front().step;
-        for (Index i = count_; i-- > 0; step = steps_[step].before) result_.offsets[order_[i]] = steps_[step].base;
+        for (Index i = count_; i-- > 0; step = steps_[step].before) result_.offsets[way_->order[i]] = steps_[step].base;
         result_.peak = peak_of(result_.offsets);
         news_ = true;
         return true;
@@ -119,7 +147,7 @@ private:
             std::size_t live = 0;
             result_.work += 2 * static_cast<std::int64_t>(layout.live.size());
             for (std::size_t k = 0; k < layout.live.size(); ++k) {
-                if (end_[layout.live[k]] > now) {
+                if (way_->end[layout.live[k]] > now) {
                     layout.live[live] = layout.live[k], layout.base[live] = layout.base[k], ++live;
                 } else {
                     layout.name -= name_of_place(layout.live[k], layout.base[k]);
@@ -134,7 +162,7 @@ private:
         kept_.resize(kept);
     }
 
-    Coord end_of(const Layout& layout, std::size_t place) const { return place < layout.live.size() ? end_[layout.live[place]] : input_.sections; }
+    Coord end_of(const Layout& layout, std::size_t place) const { return place < layout.live.size() ? way_->end[layout.live[place]] : input_.sections; }
     Coord floor_of(const Layout& layout, std::size_t gap) const { return gap == 0 ? 0 : layout.base[gap - 1] + size_[layout.live[gap - 1]]; }
     Coord ceiling(const Layout& layout, std::size_t gap) const { return gap < layout.live.size() ? layout.base[gap] : height_; }
 
@@ -150,7 +178,7 @@ private:
         if (layout.live.empty()) return 0;
         for (std::size_t gap = 0; gap <= layout.live.size(); ++gap) {
             if (ceiling(layout, gap) == floor) worth += contact(below, end_of(layout, gap));
-            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = end_[layout.live[gap]];
+            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = way_->end[layout.live[gap]];
         }
         return worth;
     }
@@ -176,13 +204,13 @@ private:
                 find_bases(layout, gap, block, std::max(floor, input_.lowest[block]), std::min(top - size_[block], input_.highest[block]));
                 for (const Coord base : bases_) {
                     Coord worth = layout.worth;
-                    if (base == floor) worth += contact(below, end_[block]);
-                    if (base + size_[block] == top) worth += contact(end_of(layout, gap), end_[block]);
+                    if (base == floor) worth += contact(below, way_->end[block]);
+                    if (base + size_[block] == top) worth += contact(end_of(layout, gap), way_->end[block]);
                     candidates_.push_back({worth, index, gap, base});
                 }
                 result_.work += kLooksACandidate * static_cast<std::int64_t>(bases_.size());
             }
-            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = end_[layout.live[gap]];
+            if (gap < layout.live.size()) floor = layout.base[gap] + size_[layout.live[gap]], below = way_->end[layout.live[gap]];
         }
     }
 
@@ -195,13 +223,13 @@ private:
             if (low < base && base <= high && std::find(bases_.begin(), bases_.end(), base) == bases_.end()) bases_.push_back(base);
         };
         consider(high);
-        if (later_[block].empty()) return;
+        if (way_->later[block].empty()) return;
         const auto leave_room = [&](Coord floor, Coord top) {
-            for (const Coord room : later_[block]) consider(up(block, floor + room)), consider(down(block, top - room - size_[block]));
+            for (const Coord room : way_->later[block]) consider(up(block, floor + room)), consider(down(block, top - room - size_[block]));
         };
         leave_room(floor_of(layout, gap), ceiling(layout, gap));
         // Neighbours that end before the block are ignored: the room is measured from the block behind them.
-        const bool is_below_gone = gap > 0 && end_[layout.live[gap - 1]] < end_[block], is_above_gone = end_of(layout, gap) < end_[block];
+        const bool is_below_gone = gap > 0 && way_->end[layout.live[gap - 1]] < way_->end[block], is_above_gone = end_of(layout, gap) < way_->end[block];
         if (is_below_gone || is_above_gone) leave_room(floor_of(layout, gap - (is_below_gone ? 1 : 0)), ceiling(layout, gap + (is_above_gone ? 1 : 0)));
     }
 
@@ -241,7 +269,7 @@ private:
 
     // Where no layout had room, the next sweep keeps more layouts on the way there.
     void learn(std::size_t turn) {
-        for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) times_[i] = std::min(2 * times_[i], kMostTimes);
+        for (std::size_t i = turn - std::min(turn, kStretch); i <= turn; ++i) way_->times[i] = std::min(2 * way_->times[i], kMostTimes);
     }
 
     Coord peak_of(const std::vector<Coord>& offsets) const {
@@ -264,17 +292,15 @@ private:
     const ImprovementOptions& options_;
     const ImprovementReport& report_;
     const Index count_;
-    std::vector<Coord> size_, begin_, end_;
-    std::vector<Index> order_;
-    std::vector<std::size_t> times_;     // by place in the order: the multiple of the width that is kept
+    std::vector<Coord> size_;
+    std::vector<Way> ways_;
+    Way* way_ = nullptr;  // of this sweep, or the last
     std::vector<Layout> kept_, next_;
     std::vector<BeamCandidate> candidates_;
-    std::vector<std::vector<Coord>> later_;
     std::vector<Coord> bases_;
     std::vector<BeamStep> steps_;
     std::unordered_set<std::uint64_t> names_;
     std::vector<Coord> until_;  // total weight of the sections before each
-    Random random_{options_.seed};
     Coord height_ = 0, now_ = 0, mismatch_ = 0;
     bool stopped_ = false, news_ = false;
     Breath breath_;
