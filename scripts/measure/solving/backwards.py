@@ -30,40 +30,47 @@ def main() -> None:
     parser.add_argument("--each", action="store_true", help="print each problem's gaps")
     given = parser.parse_args()
     options = Options(time_limit=None, work_limit=given.work, workers=given.workers, solver=given.solver)
-    print("| buffers | at the bound, there and back | mean gap (highest) | with time reversed | lower, higher reversed |")
+    print(
+        "| buffers | at the bound, there and back | mean gap (highest) | with time reversed | lower, higher reversed |"
+    )
     print("|---|---|---|---|---|")
     for kind, count in product(given.kinds, given.buffers):
         both = [gaps(generate(kind, Request(count, seed)), options) for seed in seeds(given)]
         if given.each:
             for seed, (there, back) in zip(seeds(given), both, strict=True):
                 print(f"{kind} {count} seed {seed}: {there:.3%} {back:.3%}", flush=True)
-        there, back = zip(*both, strict=True)
-        met = f"{there.count(0)}, {back.count(0)} of {len(both)}"
-        lower, higher = sum(b < a for a, b in both), sum(b > a for a, b in both)
-        print(f"| {kind} {count} | {met} | {shown(there)} | {shown(back)} | {lower}, {higher} |", flush=True)
+        as_it_is, reverse = [there for there, _ in both], [back for _, back in both]
+        met = f"{as_it_is.count(0)}, {reverse.count(0)} of {len(both)}"
+        lower, higher = sum(back < there for there, back in both), sum(back > there for there, back in both)
+        print(f"| {kind} {count} | {met} | {shown(as_it_is)} | {shown(reverse)} | {lower}, {higher} |", flush=True)
     end_solver_processes()
 
 
 def gaps(problem: Problem, options: Options) -> tuple[float, float]:
     """How far above the bound the plan ends, and that of the problem with time reversed."""
-    there, back = plan(problem, options), plan(reverse := backwards(problem), options)
+    reverse = backwards(problem)
+    there, back = plan(problem, options), plan(reverse, options)
     for each, of in ((there, problem), (back, reverse)):
         faults = verify(of, each)
         assert not faults, faults
-    values = [each.objective.terms[0] for each in (there, back)]
-    bound = max(term.bound or 0 for term in values)
-    return tuple((term.value or 0) / bound - 1 if bound else 0.0 for term in values)
+    first, second = there.objective.terms[0], back.objective.terms[0]
+    assert first.value is not None
+    assert second.value is not None
+    bound = max(first.bound or 0, second.bound or 0, 1)
+    return max(first.value / bound - 1, 0), max(second.value / bound - 1, 0)
 
 
 def backwards(problem: Problem) -> Problem:
     """The problem with time reversed."""
     buffers = tuple(
-        replace(each, live=tuple((-end, -start) for start, end in reversed(each.live))) for each in problem.buffers
+        replace(each, live=each.live and tuple((-end, -start) for start, end in reversed(each.live)))
+        for each in problem.buffers
     )
     return replace(problem, buffers=buffers)
 
 
-def shown(gaps: tuple[float, ...]) -> str:
+def shown(gaps: list[float]) -> str:
+    """Their mean, and the highest."""
     return f"{fmean(gaps):.3%} ({max(gaps):.2%})"
 
 
