@@ -1,6 +1,6 @@
-// Lowers the peak of a placement of plain blocks by a beam search that sweeps through time, the other way after a sweep that failed. Each step tries the next block in every gap of every kept
-// layout, also where it leaves exactly the room of a later block, and keeps the layouts that promise the fewest gaps. It is good where many live
-// blocks live long and others come and go beside them, as in recurrent networks.
+// Lowers the peak of a placement of plain blocks by a beam search that sweeps through time, and the other way after a sweep that failed. Each step tries
+// the next block in every gap of every kept layout, also where it leaves exactly the room of a later block, and keeps the layouts that promise the fewest
+// gaps. It is good where many live blocks live long and others come and go beside them, as in recurrent networks.
 #pragma once
 
 #include "shared/improvement.hpp"
