@@ -68,6 +68,8 @@ class Role(NamedTuple):
 
     separate: Share | None = None
     """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
+    of_pairs: Share | None = None
+    """Its share where most pairs conflict that no lifetimes say; None: the same."""
     joint: bool = False
     """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
@@ -111,8 +113,8 @@ ROSTER = {
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
-    "late_first": Role(Share(needs_limits=True, needs_native=True)),
-    "improve": Role(Share(parts=1, smallest=2_000, needs_native=True)),
+    "late_first": Role(Share(needs_limits=True, needs_native=True), of_pairs=Share(parts=1, needs_native=True)),
+    "improve": Role(Share(parts=1, smallest=2_000, needs_native=True), of_pairs=Share(parts=6, needs_native=True)),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
@@ -199,13 +201,17 @@ class Extent(Protocol):
     def is_limited(self) -> bool:
         """Must some block that can move end below where others may?"""
 
+    @property
+    def is_of_pairs(self) -> bool:
+        """Do most pairs conflict that no lifetimes say?"""
+
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
 
     An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
     """
-    shares = {name: share_of(name) for name in engines}
+    shares = {name: (extent.is_of_pairs and role_of(name).of_pairs) or share_of(name) for name in engines}
     ready = {
         name
         for name, share in shares.items()

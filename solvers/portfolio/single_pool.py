@@ -82,6 +82,12 @@ class Component:
         ends = instance.highest + instance.block_high[:, None]
         return bool((ends + instance.modulus)[is_free].min(initial=ADDRESS_LIMIT) <= ends.max(where=is_free, initial=0))
 
+    @cached_property
+    def is_of_pairs(self) -> bool:
+        """Do more pairs conflict whatever their lifetimes than are live together?"""
+        conflicts = len(self.piece.instance.conflicts)
+        return conflicts > 0 and conflicts > self.pairs
+
     @property
     def best_peak(self) -> int | None:
         """The lowest peak that is known, if need be above the capacity."""

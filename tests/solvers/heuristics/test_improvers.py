@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,30 @@ def test_improvers_take_part_where_blocks_are_many(blocks: int, takes_part: bool
     assert outcome.placement is not None
     assert violation(instance, outcome.placement) is None
     assert ("improve" in outcome.took_part) == takes_part
+
+
+def of_pairs(blocks: int, percent: int) -> Instance:
+    """An instance of so many blocks at different times, so many per cent of whose pairs conflict all the same."""
+    rng = np.random.default_rng(7)
+    sizes = rng.integers(1, 1_000, blocks).tolist()
+    pairs = [pair for pair in combinations(range(blocks), 2) if rng.integers(100) < percent]
+    return make_instance([plain(n, n + 1, size) for n, size in enumerate(sizes)], conflicts=pairs)
+
+
+@native
+def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say() -> None:
+    instance = of_pairs(150, 15)
+    outcome = solve(instance, Task(limits=Limits(work=400_000)), Silent())
+    without = solve(instance, Task(limits=Limits(work=400_000)), Silent(), "search")
+    both = solve(instance, Task(limits=Limits(work=400_000, workers=2)), Silent())
+    assert outcome.placement is not None
+    assert both.placement is not None
+    assert violation(instance, outcome.placement) is None
+    assert {"improve", "late_first"} <= set(outcome.took_part)
+    assert outcome.value is not None
+    assert without.value is not None
+    assert 100 * outcome.value[0] <= 95 * without.value[0]
+    assert both.placement.offset.tolist() == outcome.placement.offset.tolist()
 
 
 @native

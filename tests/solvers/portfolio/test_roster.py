@@ -48,6 +48,7 @@ class Extent(NamedTuple):
     fill: int = 0
     core: int = 0
     is_limited: bool = False
+    is_of_pairs: bool = False
 
 
 def names(
@@ -59,6 +60,11 @@ def names(
 def test_small_components_are_not_improved() -> None:
     assert names(ALL, SMALLEST - 1) == ["search", "cpsat"]
     assert names(ALL, SMALLEST) == ["improve", "search", "cpsat"]
+
+
+def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say() -> None:
+    of_pairs = team(("late_first", *ALL), Extent(SMALLEST - 1, is_of_pairs=True), LATER)
+    assert [name for name, _ in of_pairs] == ["late_first", "improve", "search", "cpsat"]
 
 
 def test_large_models_are_not_built_while_others_can_search() -> None:
