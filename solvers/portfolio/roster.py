@@ -69,7 +69,7 @@ class Role(NamedTuple):
     separate: Share | None = None
     """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
     of_pairs: Share | None = None
-    """Its share where most pairs conflict that no lifetimes say; None: the same."""
+    """Its share where most pairs conflict that no lifetimes say, with FEW blocks or more; None: the same."""
     joint: bool = False
     """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
@@ -103,6 +103,10 @@ class Role(NamedTuple):
         return self.minds_moves or self.minds_reuse
 
 
+FEW = 50
+"""With fewer blocks, what proves is worth its work whoever conflicts."""
+CPSAT = Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False)
+
 ROSTER = {
     "must_share": Role(joint=True, minds_reuse=True),
     "must_move": Role(joint=True, minds_moves=True),
@@ -118,14 +122,15 @@ ROSTER = {
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
-    "search": Role(Share(parts=6, scales=True), packs_pools=True),
+    "search": Role(Share(parts=6, scales=True), of_pairs=Share(parts=2, scales=True), packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True, is_quick=True),
         packs_pools=True,
     ),
     "cpsat": Role(
-        Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False),
+        CPSAT,
+        of_pairs=CPSAT._replace(parts=1),
         joint=True,
         settles_ties=True,
         most_places=9_000,
@@ -211,7 +216,8 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
 
     An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
     """
-    shares = {name: (extent.is_of_pairs and role_of(name).of_pairs) or share_of(name) for name in engines}
+    of_pairs = extent.blocks >= FEW and extent.is_of_pairs
+    shares = {name: (role_of(name).of_pairs if of_pairs else None) or share_of(name) for name in engines}
     ready = {
         name
         for name, share in shares.items()

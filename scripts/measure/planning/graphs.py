@@ -76,7 +76,9 @@ def main() -> None:
         before = spent.seconds()
         found = plan(problem, by_work(given.seconds))
         used, peak = spent.seconds() - before, found.peak or 0
-        told = f"{count:>4} {percent:>3} % {sizes:7} seed {seed}: {peak}, {found.status}, by {found.solver}, {used:.1f} s"
+        told = (
+            f"{count:>4} {percent:>3} % {sizes:7} seed {seed}: {peak}, {found.status}, by {found.solver}, {used:.1f} s"
+        )
         if not given.alone and found.status != "optimal":
             other, tries = changed_at_random(problem, used, seed)
             told += f"; {tries} random changes: {other}, so {100 * (peak / other - 1):+.2f} %"
