@@ -69,7 +69,9 @@ class Role(NamedTuple):
     separate: Share | None = None
     """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
     of_pairs: Share | None = None
-    """Its share where most pairs conflict that no lifetimes say, with FEW blocks or more; None: the same."""
+    """Its share where most pairs conflict that no lifetimes say, with FEW blocks or more; None: the usual one."""
+    of_mixed: Share | None = None
+    """Its share where alignments are mixed; None: the usual one."""
     joint: bool = False
     """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
@@ -117,8 +119,16 @@ ROSTER = {
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),
     "assign": Role(joint=True, saves_greedy=True),
     "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
-    "late_first": Role(Share(needs_limits=True, needs_native=True), of_pairs=Share(parts=1, needs_native=True)),
-    "improve": Role(Share(parts=1, smallest=2_000, needs_native=True), of_pairs=Share(parts=6, needs_native=True)),
+    "late_first": Role(
+        Share(needs_limits=True, needs_native=True),
+        of_pairs=Share(parts=1, needs_native=True),
+        of_mixed=Share(needs_native=True),
+    ),
+    "improve": Role(
+        Share(parts=1, smallest=2_000, needs_native=True),
+        of_pairs=Share(parts=6, needs_native=True),
+        of_mixed=Share(parts=6, needs_native=True),
+    ),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
@@ -210,14 +220,17 @@ class Extent(Protocol):
     def is_of_pairs(self) -> bool:
         """Do most pairs conflict that no lifetimes say?"""
 
+    @property
+    def is_mixed(self) -> bool:
+        """Have many blocks another alignment than most, and are alignments large enough beside heights to matter?"""
+
 
 def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
 
     An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
     """
-    of_pairs = extent.blocks >= FEW and extent.is_of_pairs
-    shares = {name: (role_of(name).of_pairs if of_pairs else None) or share_of(name) for name in engines}
+    shares = {name: _share_in(name, extent) for name in engines}
     ready = {
         name
         for name, share in shares.items()
@@ -235,6 +248,15 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
         ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent.blocks)}
     in_order = sorted(shares, key=lambda name: number == 1 and not shares[name].is_quick)
     return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
+
+
+def _share_in(name: str, extent: Extent) -> Share:
+    role = role_of(name)
+    if extent.blocks >= FEW and extent.is_of_pairs:
+        return role.of_pairs or share_of(name)
+    if role.of_mixed is not None and extent.is_mixed:
+        return role.of_mixed
+    return share_of(name)
 
 
 def _parts(share: Share, blocks: int) -> tuple[int, ...]:

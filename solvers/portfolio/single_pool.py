@@ -26,6 +26,8 @@ Numbers = TypeVar("Numbers", int, Ints)
 
 MOST_DOUBLINGS = 2
 """An engine's share doubles at most so often."""
+MIXED, PADDED = 10, 1_000
+"""Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
 
 
 @dataclass
@@ -87,6 +89,15 @@ class Component:
         """Do more pairs conflict whatever their lifetimes than are live together?"""
         conflicts = len(self.piece.instance.conflicts)
         return conflicts > 0 and conflicts > self.pairs
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Have many blocks another alignment than most, and are alignments large enough beside heights to matter?"""
+        instance = self.piece.instance
+        counts = np.unique(instance.modulus, return_counts=True)[1]
+        if MIXED * (self.blocks - int(counts.max(initial=0))) < self.blocks:
+            return False
+        return PADDED * sum(instance.modulus[:, 0].tolist()) >= sum(instance.block_high.tolist())
 
     @property
     def best_peak(self) -> int | None:

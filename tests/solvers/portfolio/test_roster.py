@@ -50,6 +50,7 @@ class Extent(NamedTuple):
     core: int = 0
     is_limited: bool = False
     is_of_pairs: bool = False
+    is_mixed: bool = False
 
 
 def names(
@@ -163,6 +164,13 @@ def test_mosaics_are_put_together_where_hardly_any_room_is_left() -> None:
 def test_late_ones_come_first_where_some_must_end_low() -> None:
     teams = [team(("late_first", "search"), Extent(10, is_limited=limited), 1) for limited in (True, False)]
     assert [[name for name, _ in each] for each in teams] == [["late_first", "search"], ["search"]]
+
+
+def test_blocks_are_moved_where_alignments_are_mixed() -> None:
+    engines = ("late_first", "improve", "search")
+    teams = [team(engines, Extent(10, is_mixed=mixed), 1) for mixed in (True, False)]
+    assert [[name for name, _ in each] for each in teams] == [["late_first", "improve", "search"], ["search"]]
+    assert dict(teams[0])["improve"] > share_of("improve").parts
 
 
 def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
