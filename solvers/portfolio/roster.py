@@ -122,7 +122,7 @@ ROSTER = {
     "late_first": Role(
         Share(needs_limits=True, needs_native=True),
         of_pairs=Share(parts=1, needs_native=True),
-        of_mixed=Share(needs_native=True),
+        of_mixed=Share(parts=4, needs_native=True),
     ),
     "improve": Role(
         Share(parts=1, smallest=2_000, needs_native=True),
