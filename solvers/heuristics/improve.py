@@ -93,7 +93,7 @@ class Improve(Improver):
 
 
 class Beam(Improver):
-    """Sweeps through time with many partial placements side by side, each time aiming below the known peak.
+    """Sweeps through time, both ways, with many partial placements side by side, each time aiming below the known peak.
 
     Strong where long-lived blocks leave little room for short ones.
     """

@@ -121,7 +121,7 @@ SOLVERS: dict[str, Entry] = {
     "beam": Entry(
         SolverKind.IMPROVER,
         "solvers.heuristics.improve:Beam",
-        "greedy, then sweeps through time with many placements side by side",
+        "greedy, then sweeps through time, both ways, with many placements side by side",
     ),
     "gluing": Entry(
         SolverKind.IMPROVER,
