@@ -15,8 +15,8 @@ from ...kernels.interface import Kernels, Report
 from ...model.instance import Instance, Ints
 from ...model.splitmix import SplitMix64
 
-BLOCKS_A_UNIT, WORK_OF_A_PASS = 2, 10
-"""For a unit of work a pass places so many blocks, after so many units in any case."""
+BLOCKS_A_UNIT, PAIRS_A_UNIT, WORK_OF_A_PASS = 2, 16, 10
+"""For a unit of work a pass places so many blocks or looks at so many conflicts, after so many units in any case."""
 LEAST_STEP, MOST_STEP = 20, 3
 """A block that came too late moves ahead by one of so many parts of all blocks at least, and about one of so many more at most."""
 
@@ -33,7 +33,8 @@ class SqueakyWheel:
         self._turn = np.empty(instance.blocks, dtype=np.int64)
         self._turn[np.lexsort((-self._high, given.highest))] = np.arange(instance.blocks)
         self._random = SplitMix64(seed)
-        self.work_of_pass = instance.blocks // BLOCKS_A_UNIT + WORK_OF_A_PASS
+        looks = len(instance.conflicts) // PAIRS_A_UNIT
+        self.work_of_pass = instance.blocks // BLOCKS_A_UNIT + looks + WORK_OF_A_PASS
         self.done = 0
         """The work of all passes."""
 

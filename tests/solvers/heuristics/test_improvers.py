@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
+from solvers.heuristics.greedy.squeaky_wheel import SqueakyWheel
+from solvers.kernels import active_for
+from solvers.kernels.columns import columns
 from solvers.model.instance import Instance
 from solvers.model.registry import SolverKind, names
 from solvers.model.solver import Limits, Silent, Task
@@ -60,6 +63,15 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
     assert without.value is not None
     assert 100 * outcome.value[0] <= 95 * without.value[0]
     assert both.placement.offset.tolist() == outcome.placement.offset.tolist()
+
+
+def test_passes_over_many_conflicts_are_counted_as_more_work() -> None:
+    few, many = of_pairs(100, 4), of_pairs(100, 64)
+    works = [
+        SqueakyWheel(each, columns(each), active_for(each).kernels, 0, lambda: False).work_of_pass
+        for each in (few, many)
+    ]
+    assert works[1] > 3 * works[0]
 
 
 @native
