@@ -71,7 +71,7 @@ class Role(NamedTuple):
     of_pairs: Share | None = None
     """Its share where most pairs conflict that no lifetimes say, with FEW blocks or more; None: the usual one."""
     of_mixed: Share | None = None
-    """Its share where alignments are mixed; None: the usual one."""
+    """Its share where alignments are mixed, with FEW blocks or more and enough work; None: the usual one."""
     joint: bool = False
     """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
@@ -106,7 +106,7 @@ class Role(NamedTuple):
 
 
 FEW = 50
-"""With fewer blocks, what proves is worth its work whoever conflicts."""
+"""With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
 CPSAT = Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False)
 
 ROSTER = {
@@ -122,12 +122,12 @@ ROSTER = {
     "late_first": Role(
         Share(needs_limits=True, needs_native=True),
         of_pairs=Share(parts=1, needs_native=True),
-        of_mixed=Share(parts=4, needs_native=True),
+        of_mixed=Share(parts=6, needs_native=True),
     ),
     "improve": Role(
         Share(parts=1, smallest=2_000, needs_native=True),
         of_pairs=Share(parts=6, needs_native=True),
-        of_mixed=Share(parts=6, needs_native=True),
+        of_mixed=Share(parts=10, needs_native=True),
     ),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
@@ -225,12 +225,15 @@ class Extent(Protocol):
         """Have many blocks another alignment than most, and are alignments large enough beside heights to matter?"""
 
 
-def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str, int], ...]:
+def team(
+    engines: Iterable[str], extent: Extent, number: int, *, is_short_of_work: bool = False
+) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
 
-    An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can.
+    An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can. Where there
+    is little work for all, mixed alignments change nothing.
     """
-    shares = {name: _share_in(name, extent) for name in engines}
+    shares = {name: _share_in(name, extent, is_short_of_work) for name in engines}
     ready = {
         name
         for name, share in shares.items()
@@ -250,13 +253,14 @@ def team(engines: Iterable[str], extent: Extent, number: int) -> tuple[tuple[str
     return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
 
 
-def _share_in(name: str, extent: Extent) -> Share:
-    role = role_of(name)
-    if extent.blocks >= FEW and extent.is_of_pairs:
-        return role.of_pairs or share_of(name)
-    if role.of_mixed is not None and extent.is_mixed:
-        return role.of_mixed
-    return share_of(name)
+def _share_in(name: str, extent: Extent, is_short_of_work: bool) -> Share:
+    role, other = role_of(name), None
+    if extent.blocks >= FEW:
+        if extent.is_of_pairs:
+            other = role.of_pairs
+        elif extent.is_mixed and not is_short_of_work:
+            other = role.of_mixed
+    return other or share_of(name)
 
 
 def _parts(share: Share, blocks: int) -> tuple[int, ...]:

@@ -168,9 +168,12 @@ def test_late_ones_come_first_where_some_must_end_low() -> None:
 
 def test_blocks_are_moved_where_alignments_are_mixed() -> None:
     engines = ("late_first", "improve", "search")
-    teams = [team(engines, Extent(10, is_mixed=mixed), 1) for mixed in (True, False)]
+    teams = [team(engines, Extent(FEW, is_mixed=mixed), 1) for mixed in (True, False)]
     assert [[name for name, _ in each] for each in teams] == [["late_first", "improve", "search"], ["search"]]
     assert dict(teams[0])["improve"] > share_of("improve").parts
+    few = team(engines, Extent(FEW - 1, is_mixed=True), 1)
+    short = team(engines, Extent(FEW, is_mixed=True), 1, is_short_of_work=True)
+    assert few == short == teams[1]
 
 
 def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:
