@@ -97,7 +97,9 @@ class Component:
         counts = np.unique(instance.modulus, return_counts=True)[1]
         if MIXED * (self.blocks - int(counts.max(initial=0))) < self.blocks:
             return False
-        return PADDED * sum(instance.modulus[:, 0].tolist()) >= sum(instance.block_high.tolist())
+        moduli: list[int] = instance.modulus[:, 0].tolist()
+        heights: list[int] = instance.block_high.tolist()
+        return PADDED * sum(moduli) >= sum(heights)
 
     @property
     def best_peak(self) -> int | None:

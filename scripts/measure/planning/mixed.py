@@ -1,6 +1,6 @@
 """Plans generated problems in which each buffer has another alignment, 1 to 8 192, and a size that is no multiple of it. Prints each plan's gap to the bound.
 
-python -m scripts.measure.solving.mixed [--work-limit N] [--seeds 2] [--first-seed 0] [--own-sizes] [KIND:BUFFERS]...
+python -m scripts.measure.planning.mixed [--work-limit N] [--seeds 2] [--first-seed 0] [--own-sizes] [KIND:BUFFERS]...
 """
 
 from __future__ import annotations
