@@ -18,6 +18,9 @@ import urllib.request
 from pathlib import Path
 from typing import IO
 
+import typer
+
+from api.cli.terminal.standard_output import one_way_out
 from api.cli.terminal.tables.plan import print_report
 from planner.formats import read_plan, read_problem
 
@@ -106,4 +109,9 @@ def post_json(url: str, body: bytes) -> dict[str, dict[str, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        with one_way_out():
+            status = main(sys.argv[1:])
+    except typer.Exit as end:  # the reader has left, as `head` does
+        status = end.exit_code
+    sys.exit(status)

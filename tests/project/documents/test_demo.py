@@ -11,6 +11,8 @@ from pathlib import Path
 
 import httpx
 
+from api.cli.exit_codes import ExitCode
+
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "scripts/steps/serve_example.py"]
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("MEMPLAN_")}
@@ -54,3 +56,17 @@ def test_the_demo_can_end_by_itself_and_explains_a_failed_start(tmp_path: Path) 
     done = subprocess.run(wrong, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert "can be reached from other machines" in done.stderr
+
+
+def test_the_demo_ends_quietly_if_its_reader_leaves(tmp_path: Path) -> None:
+    command = [*COMMAND, "--data", str(tmp_path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as demo:
+        assert demo.stdout is not None
+        demo.stdout.close()
+        try:
+            _, errors = demo.communicate(timeout=300)
+        finally:
+            demo.kill()
+    assert (demo.returncode, errors) == (ExitCode.READER_GONE, "")
