@@ -254,6 +254,7 @@ def team(
 
 
 def _share_in(name: str, extent: Extent, is_short_of_work: bool) -> Share:
+    """Its share in the rounds of such a component."""
     role, other = role_of(name), None
     if extent.blocks >= FEW:
         if extent.is_of_pairs:
