@@ -6,8 +6,9 @@ it follows from the row, and from its kind in solvers/model/registry.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ..kernels import Origin, active
@@ -15,7 +16,14 @@ from ..model.instance import Instance
 from ..model.needs import is_joint
 from ..model.registry import SolverKind, is_of
 from ..model.solver import Task
+from .kinds import Kind
 
+FIRST_ROUND_WORK = 100_000
+"""Work of an engine with the usual parts on each open piece in the first round."""
+LEAST_WORK = 2_000
+"""With less work an engine gets nowhere. In a short round each part has so much."""
+SEED_STEP = 1_000_003
+"""Every round has another seed: with the same one a search would get stuck in the same place."""
 USUAL_PARTS = 2
 MOST_PARTS = 12
 FAR = 10
@@ -33,6 +41,8 @@ class Share(NamedTuple):
     """With more blocks it takes too long to build its model, or to go through them again and again."""
     most_pairs: int | None = None
     """With more pairs of rectangles live together it works far longer than it counts."""
+    least_work: int = 0
+    """With less work for all, its usual share does better than this one."""
     from_round: int = 1
     """The first round it takes part in: most components are done before its library is loaded."""
     needs_native: bool = False
@@ -68,10 +78,8 @@ class Role(NamedTuple):
 
     separate: Share | None = None
     """Its share if no block has a choice of pools and only peaks count; None: it takes no part."""
-    of_pairs: Share | None = None
-    """Its share where most pairs conflict that no lifetimes say, with FEW blocks or more; None: the usual one."""
-    of_mixed: Share | None = None
-    """Its share where alignments are mixed, with FEW blocks or more and enough work; None: the usual one."""
+    others: Mapping[Kind, Share] = MappingProxyType({})
+    """Its shares in components of other kinds than the usual one, where they differ."""
     joint: bool = False
     """It works on everything else: a choice of pools, or objectives that weigh more than peaks."""
     leads: bool = False
@@ -105,8 +113,6 @@ class Role(NamedTuple):
         return self.minds_moves or self.minds_reuse
 
 
-FEW = 50
-"""With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
 CPSAT = Share(largest=3_000, most_pairs=100_000, from_round=3, leads_in_python=True, rests=False)
 
 ROSTER = {
@@ -121,18 +127,22 @@ ROSTER = {
     "core": Role(Share(parts=4, smallest=4_000, most_fill=80, least_core=95, needs_native=True)),
     "late_first": Role(
         Share(needs_limits=True, needs_native=True),
-        of_pairs=Share(parts=1, needs_native=True),
-        of_mixed=Share(parts=6, needs_native=True),
+        {
+            Kind.PAIRS: Share(parts=1, needs_native=True),
+            Kind.MIXED: Share(parts=6, least_work=FIRST_ROUND_WORK, needs_native=True),
+        },
     ),
     "improve": Role(
         Share(parts=1, smallest=2_000, needs_native=True),
-        of_pairs=Share(parts=6, needs_native=True),
-        of_mixed=Share(parts=10, needs_native=True),
+        {
+            Kind.PAIRS: Share(parts=6, needs_native=True),
+            Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
+        },
     ),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
-    "search": Role(Share(parts=6, scales=True), of_pairs=Share(parts=2, scales=True), packs_pools=True),
+    "search": Role(Share(parts=6, scales=True), {Kind.PAIRS: Share(parts=2, scales=True)}, packs_pools=True),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True, is_quick=True),
@@ -140,7 +150,7 @@ ROSTER = {
     ),
     "cpsat": Role(
         CPSAT,
-        of_pairs=CPSAT._replace(parts=1),
+        {Kind.PAIRS: CPSAT._replace(parts=1)},
         joint=True,
         settles_ties=True,
         most_places=9_000,
@@ -158,9 +168,13 @@ def role_of(name: str) -> Role:
     return ROSTER.get(name, Role())
 
 
-def share_of(name: str) -> Share:
+def share_of(name: str, kind: Kind = Kind.USUAL, work: int | None = None) -> Share:
     """Its share in the rounds; for an engine that takes no part in `auto`, the share it gets if it is asked for by name."""
-    return role_of(name).separate or NAMED.get(name, Share())
+    role = role_of(name)
+    other = role.others.get(kind)
+    if other is not None and (work is None or work >= other.least_work):
+        return other
+    return role.separate or NAMED.get(name, Share())
 
 
 def joint_engines(*, moves: bool, reuse: bool) -> tuple[str, ...]:
@@ -217,23 +231,16 @@ class Extent(Protocol):
         """Must some block that can move end below where others may?"""
 
     @property
-    def is_of_pairs(self) -> bool:
-        """Do most pairs conflict that no lifetimes say?"""
-
-    @property
-    def is_mixed(self) -> bool:
-        """Have many blocks another alignment than most, and are alignments large enough beside heights to matter?"""
+    def kind(self) -> Kind: ...
 
 
-def team(
-    engines: Iterable[str], extent: Extent, number: int, *, is_short_of_work: bool = False
-) -> tuple[tuple[str, int], ...]:
+def team(engines: Iterable[str], extent: Extent, number: int, work: int | None = None) -> tuple[tuple[str, int], ...]:
     """Name and parts of each engine that is useful for a component of this extent in this round (numbered from 1; 0 is a short round).
 
-    An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can. Where there
-    is little work for all, mixed alignments change nothing.
+    An engine that is too slow, or would come later, works if no other can, but not where it is far too slow and improvers can. `work`: for
+    all of them in all rounds.
     """
-    shares = {name: _share_in(name, extent, is_short_of_work) for name in engines}
+    shares = {name: share_of(name, extent.kind, work) for name in engines}
     ready = {
         name
         for name, share in shares.items()
@@ -253,31 +260,12 @@ def team(
     return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
 
 
-def _share_in(name: str, extent: Extent, is_short_of_work: bool) -> Share:
-    """Its share in the rounds of such a component."""
-    role, other = role_of(name), None
-    if extent.blocks >= FEW:
-        if extent.is_of_pairs:
-            other = role.of_pairs
-        elif extent.is_mixed and not is_short_of_work:
-            other = role.of_mixed
-    return other or share_of(name)
-
-
 def _parts(share: Share, blocks: int) -> tuple[int, ...]:
     """Split many parts into two turns with different seeds, so that a round does not wait for one engine alone."""
     if share.blocks_per_part is None:
         return (share.parts,)
     parts = min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
     return (parts,) if parts <= MOST_PARTS // 2 else (parts - parts // 2, parts // 2)
-
-
-FIRST_ROUND_WORK = 100_000
-"""Work of an engine with the usual parts on each open piece in the first round."""
-LEAST_WORK = 2_000
-"""With less work an engine gets nowhere. In a short round each part has so much."""
-SEED_STEP = 1_000_003
-"""Every round has another seed: with the same one a search would get stuck in the same place."""
 
 
 def round_work(

@@ -255,9 +255,7 @@ class SeparatePools:
     def _team(self, component: Component) -> tuple[tuple[str, int], ...]:
         """The engines that work on the component in this round, and the weight of each: less for those that found nothing while others did."""
         number = 0 if self._begins_short(component) else component.turns + 1
-        limit = self.task.limits.work
-        is_short_of_work = limit is not None and limit < FIRST_ROUND_WORK
-        members = team(self.engines.active, component, number, is_short_of_work=is_short_of_work)
+        members = team(self.engines.active, component, number, self.task.limits.work)
         return tuple((name, parts * component.earnings.parts(name)) for name, parts in members)
 
     def _begins_short(self, component: Component) -> bool:

@@ -21,13 +21,12 @@ from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Te
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .execute import Earnings
+from .kinds import Kind, kind_of
 
 Numbers = TypeVar("Numbers", int, Ints)
 
 MOST_DOUBLINGS = 2
 """An engine's share doubles at most so often."""
-MIXED, PADDED = 10, 1_000
-"""Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
 
 
 @dataclass
@@ -85,21 +84,8 @@ class Component:
         return bool((ends + instance.modulus)[is_free].min(initial=ADDRESS_LIMIT) <= ends.max(where=is_free, initial=0))
 
     @cached_property
-    def is_of_pairs(self) -> bool:
-        """Do more pairs conflict whatever their lifetimes than are live together?"""
-        conflicts = len(self.piece.instance.conflicts)
-        return conflicts > 0 and conflicts > self.pairs
-
-    @cached_property
-    def is_mixed(self) -> bool:
-        """Have many blocks another alignment than most, and are alignments large enough beside heights to matter?"""
-        instance = self.piece.instance
-        counts = np.unique(instance.modulus, return_counts=True)[1]
-        if MIXED * (self.blocks - int(counts.max(initial=0))) < self.blocks:
-            return False
-        moduli: list[int] = instance.modulus[:, 0].tolist()
-        heights: list[int] = instance.block_high.tolist()
-        return PADDED * sum(moduli) >= sum(heights)
+    def kind(self) -> Kind:
+        return kind_of(self.piece.instance)
 
     @property
     def best_peak(self) -> int | None:

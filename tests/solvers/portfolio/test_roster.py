@@ -19,9 +19,9 @@ from solvers.model.registry import SOLVERS, SolverKind
 from solvers.model.solver import Control, Limits, Silent, Task
 from solvers.portfolio import roster, separate_pools
 from solvers.portfolio.joint.joint import Joint
+from solvers.portfolio.kinds import FEW, Kind
 from solvers.portfolio.roster import (
     FAR,
-    FEW,
     FIRST_ROUND_WORK,
     LEAST_WORK,
     MOST_PARTS,
@@ -49,8 +49,7 @@ class Extent(NamedTuple):
     fill: int = 0
     core: int = 0
     is_limited: bool = False
-    is_of_pairs: bool = False
-    is_mixed: bool = False
+    kind: Kind = Kind.USUAL
 
 
 def names(
@@ -66,8 +65,7 @@ def test_small_components_are_not_improved() -> None:
 
 def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say() -> None:
     engines = ("late_first", *ALL)
-    assert team(engines, Extent(FEW - 1, is_of_pairs=True), LATER) == team(engines, Extent(FEW - 1), LATER)
-    of_pairs = dict(team(engines, Extent(FEW, is_of_pairs=True), LATER))
+    of_pairs = dict(team(engines, Extent(FEW, kind=Kind.PAIRS), LATER))
     assert list(of_pairs) == ["late_first", "improve", "search", "cpsat"]
     assert of_pairs["improve"] > of_pairs["search"] + of_pairs["cpsat"]
 
@@ -168,12 +166,13 @@ def test_late_ones_come_first_where_some_must_end_low() -> None:
 
 def test_blocks_are_moved_where_alignments_are_mixed() -> None:
     engines = ("late_first", "improve", "search")
-    teams = [team(engines, Extent(FEW, is_mixed=mixed), 1) for mixed in (True, False)]
+    teams = [team(engines, Extent(FEW, kind=kind), 1) for kind in (Kind.MIXED, Kind.USUAL)]
     assert [[name for name, _ in each] for each in teams] == [["late_first", "improve", "search"], ["search"]]
     assert dict(teams[0])["improve"] > share_of("improve").parts
-    few = team(engines, Extent(FEW - 1, is_mixed=True), 1)
-    short = team(engines, Extent(FEW, is_mixed=True), 1, is_short_of_work=True)
-    assert few == short == teams[1]
+    enough, short = (
+        team(engines, Extent(FEW, kind=Kind.MIXED), 1, work) for work in (FIRST_ROUND_WORK, FIRST_ROUND_WORK - 1)
+    )
+    assert (enough, short) == tuple(teams)
 
 
 def test_a_core_is_packed_first_where_few_blocks_take_nearly_all_room() -> None:

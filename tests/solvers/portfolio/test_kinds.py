@@ -1,19 +1,19 @@
-"""Where alignments differ from block to block, other engines work than where they are alike."""
+"""Where alignments differ from block to block, or most pairs conflict that no lifetimes say, other engines work than usual."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from planner import Options, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
-from solvers.geometry.presolve import cut
-from solvers.model.instance import Ints
-from solvers.portfolio.single_pool import Component
+from solvers.portfolio.kinds import FEW, Kind, kind_of
+from tests.small.instances import make_instance, plain
 
 WORK = 400_000
 BUFFERS = 150
@@ -27,30 +27,34 @@ def problem_with(alignment_of: Callable[[random.Random], int], largest: int = LA
     return replace(problem, buffers=tuple(drawn))
 
 
-def component_of(problem: Problem) -> Component:
-    instance = lower(problem).instance
-    every: Ints = instance.part_block
-    (piece,) = cut(instance, [every], 0)
-    return Component(piece, bound=0)
-
-
 def mixed(rng: random.Random) -> int:
     return 1 << rng.randrange(14)
 
 
 @pytest.mark.parametrize(
-    ("alignment_of", "largest", "is_mixed"),
+    ("alignment_of", "largest", "kind"),
     [
-        (mixed, LARGEST, True),
-        (mixed, LARGEST << 20, False),
-        (lambda rng: rng.choice((1, 4_096)), LARGEST, True),
-        (lambda rng: 4_096 if rng.random() < 0.02 else 1, LARGEST, False),
-        (lambda _: 4_096, LARGEST, False),
+        (mixed, LARGEST, Kind.MIXED),
+        (mixed, LARGEST << 20, Kind.USUAL),
+        (lambda rng: rng.choice((1, 4_096)), LARGEST, Kind.MIXED),
+        (lambda rng: 4_096 if rng.random() < 0.02 else 1, LARGEST, Kind.USUAL),
+        (lambda _: 4_096, LARGEST, Kind.USUAL),
     ],
     ids=["many", "small beside heights", "two", "few", "all alike"],
 )
-def test_alignments_are_mixed(alignment_of: Callable[[random.Random], int], largest: int, is_mixed: bool) -> None:
-    assert component_of(problem_with(alignment_of, largest)).is_mixed == is_mixed
+def test_alignments_are_mixed(alignment_of: Callable[[random.Random], int], largest: int, kind: Kind) -> None:
+    assert kind_of(lower(problem_with(alignment_of, largest)).instance) is kind
+
+
+@pytest.mark.parametrize(
+    ("blocks", "lives", "kind"),
+    [(FEW, 1, Kind.PAIRS), (FEW - 1, 1, Kind.USUAL), (FEW, FEW, Kind.USUAL)],
+    ids=["apart", "few", "live together"],
+)
+def test_most_pairs_conflict_that_no_lifetimes_say(blocks: int, lives: int, kind: Kind) -> None:
+    pairs = [pair for pair in combinations(range(blocks), 2) if sum(pair) % 2]
+    instance = make_instance([plain(n, n + lives, 8) for n in range(blocks)], conflicts=pairs)
+    assert kind_of(instance) is kind
 
 
 def test_plans_with_mixed_alignments_end_near_their_bounds() -> None:

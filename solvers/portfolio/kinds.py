@@ -1,0 +1,43 @@
+"""Kinds of components where other engines do better than usual."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+
+from ..model.conflicts import live_pair_count
+from ..model.instance import Instance
+
+FEW = 50
+"""With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
+MIXED, PADDED = 10, 1_000
+"""Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
+
+
+class Kind(StrEnum):
+    """A new kind is a member, a line of `kind_of`, and shares in the rows of solvers/portfolio/roster.py."""
+
+    USUAL = "usual"
+    PAIRS = "pairs"
+    """Most pairs conflict that no lifetimes say."""
+    MIXED = "mixed"
+    """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
+
+
+def kind_of(instance: Instance) -> Kind:
+    """The kind of a component; where several fit, the first."""
+    if instance.blocks < FEW:
+        return Kind.USUAL
+    if len(instance.conflicts) and len(instance.conflicts) > live_pair_count(instance):
+        return Kind.PAIRS
+    return Kind.MIXED if _has_mixed_alignments(instance) else Kind.USUAL
+
+
+def _has_mixed_alignments(instance: Instance) -> bool:
+    counts = np.unique(instance.modulus, return_counts=True)[1]
+    if MIXED * (instance.blocks - int(counts.max(initial=0))) < instance.blocks:
+        return False
+    moduli: list[int] = instance.modulus[:, 0].tolist()
+    heights: list[int] = instance.block_high.tolist()
+    return PADDED * sum(moduli) >= sum(heights)
