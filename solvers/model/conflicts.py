@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isqrt
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from .interruption import check_interrupted
 CHUNK = 1 << 20
 CELLS = 1 << 22
 """Most cells of a table of pairs and pools at a time."""
+CONFLICTS_COUNTED = 16
+"""With up to this many explicit conflicts, squared, exact engines take about as long as they count."""
 
 
 def live_pair_count(instance: Instance) -> int:
@@ -19,6 +22,14 @@ def live_pair_count(instance: Instance) -> int:
     starts = np.sort(instance.rect_start)
     reach = np.searchsorted(starts, instance.rect_end[np.argsort(instance.rect_start, kind="stable")], side="left")
     return int(np.maximum(reach - np.arange(1, len(starts) + 1), 0).sum())
+
+
+def slowness(instance: Instance) -> int:
+    """How many times as long as they count exact engines take, since the cliques of explicit conflicts are many and lie scattered.
+
+    Measured: 3 times with 1 000 conflicts, 4 times with 4 000, 7 times with 16 000, for the search as for CP-SAT.
+    """
+    return 1 + isqrt(len(instance.conflicts)) // CONFLICTS_COUNTED
 
 
 def live_pairs(instance: Instance) -> Iterator[Ints]:

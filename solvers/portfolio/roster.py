@@ -40,7 +40,7 @@ class Share(NamedTuple):
     largest: int | None = None
     """With more blocks it takes too long to build its model, or to go through them again and again."""
     most_pairs: int | None = None
-    """With more pairs of rectangles live together it works far longer than it counts."""
+    """With more pairs of rectangles that are live together or in conflict it works far longer than it counts."""
     least_work: int = 0
     """With less work for all, its usual share does better than this one."""
     from_round: int = 1
@@ -68,9 +68,11 @@ class Share(NamedTuple):
     is_quick: bool = False
     """It often finishes a component with little work that others cannot finish: a short round comes first, and in the round after it this engine does."""
 
-    def is_far_too_small_for(self, blocks: int) -> bool:
-        """True if it would decline so many blocks, after looking at them all."""
-        return self.largest is not None and blocks > FAR * self.largest
+    def is_far_too_small_for(self, extent: Extent) -> bool:
+        """True if it would decline so many blocks, after looking at them all, or get nowhere with so many conflicts."""
+        is_small = self.largest is not None and extent.blocks > FAR * self.largest
+        most = self.most_pairs
+        return is_small or (extent.kind is Kind.PAIRS and most is not None and extent.pairs > most)
 
 
 class Role(NamedTuple):
@@ -150,7 +152,7 @@ ROSTER = {
     ),
     "cpsat": Role(
         CPSAT,
-        {Kind.PAIRS: CPSAT._replace(parts=1)},
+        {Kind.PAIRS: CPSAT._replace(parts=1, most_pairs=2_000)},
         joint=True,
         settles_ties=True,
         most_places=9_000,
@@ -216,7 +218,7 @@ class Extent(Protocol):
 
     @property
     def pairs(self) -> int:
-        """Pairs of rectangles that are live together."""
+        """Pairs of rectangles that are live together, or in conflict whatever their lifetimes."""
 
     @property
     def fill(self) -> int:
@@ -255,7 +257,7 @@ def team(engines: Iterable[str], extent: Extent, number: int, work: int | None =
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
-        ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent.blocks)}
+        ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent)}
     in_order = sorted(shares, key=lambda name: number == 1 and not shares[name].is_quick)
     return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
 

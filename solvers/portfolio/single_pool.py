@@ -54,8 +54,8 @@ class Component:
 
     @cached_property
     def pairs(self) -> int:
-        """How many pairs of rectangles are live together."""
-        return live_pair_count(self.piece.instance)
+        """How many pairs of rectangles are live together, or in conflict whatever their lifetimes."""
+        return live_pair_count(self.piece.instance) + len(self.piece.instance.conflicts)
 
     @cached_property
     def fill(self) -> int:

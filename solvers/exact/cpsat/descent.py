@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ...geometry.order import repair
-from ...model.conflicts import live_pair_count
+from ...model.conflicts import live_pair_count, slowness
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof
 from ...model.solver import Control, Goal, Task, Warm
-from .engine import NAME, WORK_PER_BLOCK, Answer, Budget, Crowd, ReadValue, solve
+from .engine import NAME, WORK_PER_BLOCK, WORK_PER_CONFLICT, Answer, Budget, Crowd, ReadValue, solve
 from .program.cover import Cover, cover
 from .program.model import Model
 from .single_peak import SinglePeak, first_bound
@@ -59,13 +59,13 @@ class Descent:
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
         """Tried as a second hint, at the bound, with little work: a hint ruins some searches and saves others."""
-        crowd = Crowd(live_pair_count(instance))
+        crowd = Crowd(live_pair_count(instance), slowness(instance))
         self._budget = replace(budget, rate=crowd.rate(budget.rate))
         self._cover = cover(instance)
         self._fixed_work = WORK_PER_BLOCK * instance.blocks + crowd.work
         self._least_work = max(LEAST_WORK, 2 * crowd.work)
         """With less work left, another question is not worth its cost."""
-        self._work = 0
+        self._work = WORK_PER_CONFLICT * len(instance.conflicts)
         self._solves = 0
         self._has_found = False
         self._has_refuted = False

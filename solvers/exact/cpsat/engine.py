@@ -32,6 +32,8 @@ PAIRS_COUNTED = 20_000
 """CP-SAT hardly counts its work on pairs of rectangles that are live together. Up to this many pairs, that does not matter."""
 WORK_PER_PAIR = 50
 """Work for each further pair: 15 to 70 µs before the search begins."""
+WORK_PER_CONFLICT = 10
+"""Work for each explicit conflict: finding cliques takes 5 to 15 µs."""
 POLL_SECONDS = 0.05
 MARGIN_SECONDS = 0.02
 """CP-SAT stops a little late, so its limit is this much before the deadline."""
@@ -87,6 +89,8 @@ class Crowd:
     """Corrections for work that CP-SAT does not count, by the number of pairs of rectangles that are live together."""
 
     pairs: int
+    slowness: int = 1
+    """How many times as long everything takes, since pairs conflict that are not live together."""
 
     @property
     def work(self) -> int:
@@ -95,7 +99,7 @@ class Crowd:
 
     def rate(self, usual: int) -> int:
         """The work that one deterministic second stands for: more with more pairs to propagate."""
-        return usual * max(self.pairs, PAIRS_COUNTED) // PAIRS_COUNTED
+        return self.slowness * usual * max(self.pairs, PAIRS_COUNTED) // PAIRS_COUNTED
 
 
 @dataclass(frozen=True, slots=True)

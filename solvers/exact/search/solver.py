@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from ...kernels import TooLarge, active
 from ...kernels.columns import columns
+from ...model.conflicts import slowness
 from ...model.errors import StopReason, Unsupported
 from ...model.instance import Instance, Ints, Placement
 from ...model.linear_terms import line_of_peak, value_of_peak
@@ -48,7 +49,7 @@ class Search(Solver):
                 control.bound(value_of_peak(instance, bound))
             return control.stopped() is not None
 
-        chosen = active()
+        chosen, slow = active(), slowness(instance)
         start_peak = None if task.start is None else peaks(instance, task.start)[0]
         try:
             end, offsets, bound, _, work = chosen.kernels.search(
@@ -60,12 +61,13 @@ class Search(Solver):
                 seed=task.seed % (1 << 64),
                 threads=max(1, task.limits.workers),
                 active_threads=task.active_threads,
-                work=task.limits.work,
+                work=None if task.limits.work is None else task.limits.work // slow,
                 max_pairs=chosen.sizes.search_pairs,
                 report=report,
             )
         except TooLarge as error:
             raise Unsupported(self.name, str(error)) from None
+        work *= slow
         if end == "impossible":
             return Outcome(StopReason.PROVED, infeasible=True, solver=self.name, work=work)
         placement = task.start if offsets is None else Placement.in_one_pool(offsets)

@@ -65,6 +65,13 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
     assert both.placement.offset.tolist() == outcome.placement.offset.tolist()
 
 
+@native
+def test_no_program_is_built_of_very_many_conflicts() -> None:
+    """CP-SAT took part where the search refused, and 400 buffers with half of all pairs took 8 seconds for a million units."""
+    outcome = solve(of_pairs(230, 80), Task(limits=Limits(work=100_000)), Silent())
+    assert set(outcome.took_part) == {"greedy", "late_first", "improve"}
+
+
 def test_passes_over_many_conflicts_are_counted_as_more_work() -> None:
     few, many = of_pairs(100, 4), of_pairs(100, 64)
     works = [

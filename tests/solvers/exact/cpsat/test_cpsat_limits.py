@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from solvers import sandbox
+from solvers.exact.cpsat import descent
+from solvers.exact.cpsat.engine import Answer, Budget, Reply
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
@@ -48,6 +50,23 @@ def hard(capacity: int | None = None) -> Instance:
     rng = random.Random(7)
     rows = [(start := rng.randrange(60), start + rng.randint(2, 25), rng.randint(100, 9999)) for _ in range(160)]
     return make_instance(rows, capacity=capacity)
+
+
+def test_with_explicit_conflicts_a_deterministic_second_is_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = list[int]()
+
+    def record(model: object, budget: Budget, *_rest: object) -> Reply:
+        rates.append(budget.rate)
+        return Reply(Answer.UNKNOWN, None, budget.work or 0, StopReason.WORK_LIMIT)
+
+    monkeypatch.setattr(descent, "solve", record)
+    works = []
+    for many in (0, 300):
+        pairs = [(a, b) for b in range(160) for a in range(b)][:many]
+        instance = make_instance([plain(i, i + 20, 3 + i % 7) for i in range(160)], conflicts=pairs)
+        works.append(get("cpsat").solve(instance, Task(limits=Limits(work=50_000)), Silent()).work)
+    assert rates[-1] == 2 * rates[0]
+    assert works[1] >= works[0]
 
 
 def easy(capacity: int = 30) -> Instance:
