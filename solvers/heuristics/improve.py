@@ -28,6 +28,8 @@ Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tupl
 
 NO_LIMIT = 1 << 53
 """More work than can ever be done."""
+PARTS_OF_PEAK = 32
+"""Where bounds lie far below what can be reached, one of so many parts of the peak is aimed for at a time."""
 
 
 class Improver(Solver, ABC):
@@ -86,10 +88,27 @@ class Improve(Improver):
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        most = selection.sizes.improve_pairs
-        if most is not None and live_pair_count(instance) + len(instance.conflicts) > most:
+        most, conflicts, live = selection.sizes.improve_pairs, len(instance.conflicts), live_pair_count(instance)
+        if most is not None and live + conflicts > most:
             return None
-        return selection.kernels.improve
+        improve = selection.kernels.improve
+        return improve if conflicts <= live else _step_by_step(improve, instance)
+
+
+def _step_by_step(improve: Lowering, instance: Instance) -> Lowering:
+    """The same by small steps: its own are parts of the distance to the bound, too large where most pairs conflict that no lifetimes say."""
+
+    def lower(
+        sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
+    ) -> tuple[Ints, int]:
+        offset, done, aim = start, 0, NO_LIMIT
+        while enough < (peak := instance.end_of(offset)) <= aim and done < work:
+            aim = max(enough, peak - 1 - peak // PARTS_OF_PEAK)
+            offset, more = improve(sections, given, offset, aim, seed, work - done, report)
+            done += more
+        return offset, done
+
+    return lower
 
 
 class Beam(Improver):
