@@ -9,6 +9,7 @@ import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.squeaky_wheel import SqueakyWheel
+from solvers.heuristics.improve import Improve
 from solvers.kernels import active_for
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance
@@ -68,8 +69,27 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
 @native
 def test_no_program_is_built_of_very_many_conflicts() -> None:
     """CP-SAT took part where the search refused, and 400 buffers with half of all pairs took 8 seconds for a million units."""
-    outcome = solve(of_pairs(230, 80), Task(limits=Limits(work=100_000)), Silent())
+    outcome = solve(of_pairs(230, 80), Task(limits=Limits(work=200_000)), Silent())
     assert set(outcome.took_part) == {"greedy", "late_first", "improve"}
+
+
+@native
+def test_small_steps_lower_what_ends_far_above_its_bound() -> None:
+    """Steps were parts of the distance to the bound, and plans of 400 buffers with half of all pairs ended 5 to 9 % higher."""
+    instance = of_pairs(200, 50)
+    kernel, given = active_for(instance).kernels.improve, columns(instance)
+    first = solve(instance, Task(limits=Limits(work=100)), Silent(), "greedy")
+    assert first.placement is not None
+    task = Task(limits=Limits(work=200_000), start=first.placement, bound=first.bound)
+    found = Improve().solve(instance, task, Silent())
+    assert found.placement is not None
+    assert found.value is not None
+    assert violation(instance, found.placement) is None
+    assert found.work <= 210_000
+    offset, _ = kernel(
+        instance.sections, given, first.placement.offset, first.bound[0], 0, 200_000, lambda _offset: False
+    )
+    assert 100 * found.value[0] <= 98 * instance.end_of(offset)
 
 
 def test_passes_over_many_conflicts_are_counted_as_more_work() -> None:
