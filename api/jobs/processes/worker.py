@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import queue
@@ -300,6 +301,9 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
     collect_rarely()
     share_one_heap()
+    logging.getLogger().addHandler(
+        logging.NullHandler()
+    )  # what libraries say of bad bodies is answered; written here, it could wait for ever
     connection = Connection(int(sys.argv[1]))
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):

@@ -112,6 +112,20 @@ def test_a_refusal_keeps_its_findings() -> None:
     run(work)
 
 
+def test_what_libraries_say_of_a_bad_form_is_not_written_to_the_service_s_log(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """It has another form, and a worker would wait for whoever reads the log."""
+
+    async def work(made: ProcessPool) -> None:
+        form: dict[str, object] = {"task": "verify", "format": None, "query": {}, "boundary": "x"}
+        with pytest.raises(Refusal, match="form"):
+            await made.do(Task(form, (b'{"a": 1}',)))
+
+    run(work, started=nullcontext)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_fault_is_reported_and_the_worker_goes_on() -> None:
     async def work(made: ProcessPool) -> None:
         pids = made.pids
