@@ -28,6 +28,9 @@ from .watching import Caller, Clock, Watch
 WORK_PER_SECOND = 750_000
 """The default work limit per second of the time limit: about half of a machine's speed, so that ordinary runs end by work, not by the clock."""
 
+MOST_WORKERS = 1024
+"""More of them find nothing to do."""
+
 REPORT = "please report this problem"
 UNPROVEN = "time was over before what was proven could be verified, so it is withheld"
 
@@ -199,7 +202,7 @@ def limits_of(
         clock.deadline(counted, chooses_pools=chooses_pools),
         work,
         options.memory_limit_bytes,
-        options.workers or cores(),
+        min(options.workers or cores(), MOST_WORKERS),
     )
 
 

@@ -58,6 +58,11 @@ def test_one_worker_and_two_make_the_same_bytes(seed: int) -> None:
     assert len({lasting(made) for made in plans}) == 1
 
 
+def test_more_workers_than_a_kernel_can_count_are_as_good_as_many() -> None:
+    few, many = (plan(tangle(), Options(time_limit=None, work_limit=20_000, workers=n)) for n in (1, 1 << 40))
+    assert many.placements == few.placements
+
+
 def test_engines_that_rest_for_each_other_make_the_same_bytes() -> None:
     """Rounds of a packing that stays open, long enough for workers to change engines."""
     problem = generate("packing", Request(400, 1001))
