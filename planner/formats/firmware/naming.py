@@ -54,7 +54,8 @@ RESERVED = frozenset(
 """What C or C++, or a header that ours include, has a meaning for."""
 _OF_COMPILERS = re.compile(r"_[A-Z]|.*__")
 """Names that belong to compilers and their libraries."""
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+MOST_LETTERS = 64
+_IDENTIFIER = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{MOST_LETTERS - 1}}}")
 
 
 class Memory(NamedTuple):
@@ -142,7 +143,11 @@ def section_of(prefix: str, memory: Memory) -> str:
 def require_prefix(prefix: str) -> str:
     """Raise BadInput unless it is a valid prefix of C names."""
     if not _IDENTIFIER.fullmatch(prefix):
-        raise bad_input(Code.INVALID_OPTION, AS, f"prefix must be a name of C, not {quoted(prefix)}")
+        raise bad_input(
+            Code.INVALID_OPTION,
+            AS,
+            f"prefix must be a name of C with {MOST_LETTERS} characters at most, not {quoted(prefix)}",
+        )
     return prefix
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ...checks import sound_as_read
-from ...checks.report import Place, Report, bad_input, quoted
+from ...checks.report import Place, Report, bad_input, cut, quoted
 from ...facts.intervals import merged
 from ...model.columns import ids
 from ...model.deadline import tick
@@ -69,6 +69,7 @@ _COLUMNS = {
 }
 _REQUIRED = ("id", "lower", "upper", "size")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,20}\s*", re.ASCII)
+_LONG_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _GAP = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})(@.*)?", re.ASCII)
 _WINDOW = re.compile(r"@([0-9]{1,20}):([0-9]{1,20})", re.ASCII)
 _BASE = re.compile(rb"# pool_offset=([0-9]{1,18})\r?\n")
@@ -223,12 +224,12 @@ class _Reader:
         row, line = where
         cell = cells[self._columns[column]]
         place: Place = ("rows", row, column)
-        if not _INTEGER.fullmatch(cell):
+        if not _LONG_INTEGER.fullmatch(cell):
             self._report.add(Code.WRONG_TYPE, place, f"line {line}: {column} must be an integer, not {quoted(cell)}")
             return None
-        value = int(cell)
-        if not low <= value <= high:
-            text = f"line {line}: {column} must be from {low} to {high}, not {value}"
+        value = int(cell) if _INTEGER.fullmatch(cell) else None
+        if value is None or not low <= value <= high:
+            text = f"line {line}: {column} must be from {low} to {high}, not {cut(cell.strip())}"
             self._report.add(Code.OUT_OF_RANGE, place, text)
             return None
         return value

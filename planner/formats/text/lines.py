@@ -77,7 +77,9 @@ def header(cells: Sequence[str], known: Mapping[str, str], required: Sequence[st
             hint = "" if report.is_full else did_you_mean(cell.strip(), known) or f"; known are {listed}"
             report.add(Code.UNKNOWN_FIELD, ("header", i), f"the column {quoted(cell)} is not known{hint}")
         elif name in columns:
-            report.add(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} appears twice")
+            once, again = cells[columns[name]].strip(), cell.strip()
+            words = "" if once == again else f", as {quoted(once)} and as {quoted(again)}"
+            report.add(Code.DUPLICATE_KEY, ("header", i), f"the column {quoted(name)} appears twice{words}")
         else:
             columns[name] = i
     for name in required:

@@ -98,7 +98,7 @@ def test_gaps_become_several_intervals(gaps: str, live: tuple[tuple[int, int], .
         ("a,0,3,4.0,1,", "wrong_type", "/rows/1/size"),
         ("a,0,3,1_000,1,", "wrong_type", "/rows/1/size"),
         ("a,0,3,４,1,", "wrong_type", "/rows/1/size"),
-        ("a,0,3," + "9" * 5000 + ",1,", "wrong_type", "/rows/1/size"),
+        ("a,0,3," + "9" * 5000 + ",1,", "out_of_range", "/rows/1/size"),
         ("a,0,3,-4,1,", "out_of_range", "/rows/1/size"),
         ("a,0,3,4,0,", "out_of_range", "/rows/1/alignment"),
         (f"a,0,{(1 << 62) + 1},4,1,", "out_of_range", "/rows/1/upper"),
@@ -145,6 +145,8 @@ def test_names_of_columns_that_are_not_known_are_told_with_those_that_are() -> N
     assert missing.message == "the first line must name the column 'id' (or as 'buffer' or 'buffer_id')"
     misspelt, _ = refusal(csv("id,lower,uper,size", "a,0,3,4"), name="p.csv").findings
     assert misspelt.message == "the column 'uper' is not known; did you mean 'upper'?"
+    [twice] = refusal(csv("id,lower,start,upper,size", "a,0,0,3,4"), name="p.csv").findings
+    assert twice.message == "the column 'lower' appears twice, as 'lower' and as 'start'"
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
