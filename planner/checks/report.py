@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadAnswer, BadInput, Code, Finding
+from ..model.errors import MAX_ECHO, MAX_FINDINGS, BadAnswer, BadInput, Code, Finding, shown_bare
 
 Place: TypeAlias = tuple[str | int, ...]
 """The path from the root of the document to a value: keys and list positions."""
@@ -45,7 +45,7 @@ def pointer(place: Place) -> str:
 def quoted(name: object) -> str:
     """Return a name for a message: strings in quotes, numbers bare, never long, never with control characters."""
     if not isinstance(name, str):
-        return cut(str(name))
+        return cut(shown_bare(name))
     return "'" + cut(printable(name[: MAX_NAME + 1])) + "'"
 
 

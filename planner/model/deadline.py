@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import TypeVar
 
-from .errors import Code, Finding, PlannerError
+from .errors import BadInput, Code, Finding, PlannerError
 
 GRACE_SECONDS = 0.2
 """Allowed beyond the limit, so that work that is nearly done is not lost, and small problems always get their plan."""
@@ -25,6 +25,7 @@ OWED_SECONDS = 2.0
 """The most processor time granted beyond that, where a busy machine did not give it before the end and no more was counted for the rest."""
 LEAST_SECONDS = 0.05
 """Processor time granted after that: work that has not had this much is small, and the machine is busy with others."""
+FOR_EVER = 1 << 62
 LOOK_EVERY = 2048
 """Entries between two looks at the clock: some milliseconds."""
 CHECKING = "checking"
@@ -106,9 +107,12 @@ def time_limit(
     After that it raises OutOfTime, and CalledOff soon after `called_off` is true. None means no limit. Inside another limit this one has no effect: the whole request has one limit,
     however it is divided.
     """
+    if seconds is not None and seconds != seconds:
+        raise BadInput(Finding(Code.OUT_OF_RANGE, "/seconds", "must be a number of seconds, not nan"))
     if seconds is None or _current.get() is not None:
         yield
         return
+    seconds = min(seconds, FOR_EVER)
     end = (time.monotonic() if begun is None else begun) + seconds
     with _under(_Deadline(seconds, end, called_off)):
         yield

@@ -106,9 +106,17 @@ class PlanWithheld(PlannerError):
 
 MAX_FINDINGS = 20
 MAX_ECHO = 200
+MAX_BITS = 10_000
+"""Python refuses to write an integer of more than 4 300 digits."""
+
+
+def shown_bare(value: object) -> str:
+    """Return what is not a text for a message."""
+    bits = value.bit_length() if isinstance(value, int) else 0
+    return str(value) if bits <= MAX_BITS else f"a number of {bits} bits"
 
 
 def echo(text: object) -> str:
     """Return input for quoting in a message: at most MAX_ECHO characters, control characters escaped."""
-    shown = repr(text) if isinstance(text, str) else str(text)
+    shown = repr(text) if isinstance(text, str) else shown_bare(text)
     return shown if len(shown) <= MAX_ECHO else shown[: MAX_ECHO - 1] + "…"

@@ -11,13 +11,17 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import memplan
 from memplan import cascades, formats, generate, graph, shapes
+from planner.model.errors import shown_bare
 from planner.model.problem import Was
 
-WRONG: tuple[Any, ...] = (object(), None, 2.5, "word", b"bytes", (None,), [3], {"key": 3}, True)
+WRONG: tuple[Any, ...] = (
+    object(), None, 2.5, "word", b"bytes", (None,), [3], {"key": 3}, True, np.array(5), 10**5000,
+)  # fmt: skip
 REFUSED, ANSWERS = "refused", "answers"
 OPTIONS = memplan.Options(workers=1, time_limit=None, work_limit=2_000, solver="greedy")
 INTO_OPTIONS = ("plan", "session_plan")
@@ -222,7 +226,7 @@ def outcome(function: Callable[..., Any], arguments: dict[str, Any], name: str, 
 
 @pytest.mark.parametrize("name", sorted(calls()))
 def test_a_wrong_type_anywhere_is_refused(name: str, nightly: bool) -> None:
-    """By day every sixth case: each place with one or two of the nine wrong values."""
+    """By day every sixth case: each place with one or two of the eleven wrong values."""
     function, arguments = calls()[name]()
     wrongly: list[str] = []
     for argument, right in arguments.items():
@@ -230,8 +234,15 @@ def test_a_wrong_type_anywhere_is_refused(name: str, nightly: bool) -> None:
         for place, change, wrong in islice(changes(None if is_shallow else right), 0, None, 1 if nightly else 6):
             found = outcome(function, arguments, argument, change)
             if found not in (REFUSED, ANSWERS) or (found == ANSWERS and type(wrong) is object and name not in LENIENT):
-                wrongly.append(f"{argument}{place} = {wrong!r}: {found}")
+                wrongly.append(f"{argument}{place} = {shown_bare(wrong)}: {found}")
     assert not wrongly
+
+
+@pytest.mark.parametrize("buffers", [np.array(5), [memplan.BufferInfo("a", 10**5000)]], ids=["array", "digits"])
+def test_what_is_hardly_a_value_is_refused_as_any_other(buffers: Any) -> None:
+    """An array without dimensions has no entries; Python writes no integer of more than 4 300 digits."""
+    with pytest.raises(memplan.BadInput, match=r"^/buffers"):
+        memplan.plan_memory([("arena", None)], buffers)
 
 
 def test_functions_of_the_library_can_be_sent_to_other_processes() -> None:

@@ -21,19 +21,19 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ...model.columns import Columns
-from ...model.errors import Code
+from ...model.errors import MAX_BITS, Code
 from ...model.problem import Problem
 from ..report import Place, Report, quoted
 
 MOST_WORDS = 16
 """A message lists the members of an enumeration if there are no more than this."""
 PLAIN: dict[object, tuple[tuple[type, ...], str]] = {
-    int: ((Integral,), "an integer"),
-    float: ((Real,), "a number"),
     str: ((str,), "a string"),
     bytes: ((bytes, bytearray, memoryview), "bytes (of a file: opened in the mode 'rb')"),
     type(None): ((type(None),), "None"),
 }
+SURE = {tuple, list}
+"""Types whose values all have entries."""
 
 
 class Kind(ABC):
@@ -104,6 +104,23 @@ class Plain(Kind):
         return issubclass(of, self._types) and not (of is bool and bool not in self._types)
 
 
+class Number(Kind):
+    """Integers, or other numbers too, that can be written."""
+
+    def __init__(self, like: type, text: str) -> None:
+        super().__init__()
+        self._like, self.text = like, text
+
+    def takes(self, of: type) -> bool:
+        return issubclass(of, self._like) and of is not bool
+
+    def fits(self, values: list[Any]) -> bool:
+        if {*map(type, values)} == {int}:
+            least, most = int(min(values)), int(max(values))
+            return max(least.bit_length(), most.bit_length()) <= MAX_BITS
+        return all(value.bit_length() <= MAX_BITS for value in values if type(value) is int)
+
+
 class Word(Kind):
     """One of some words."""
 
@@ -146,6 +163,9 @@ class Several(Kind):
 
     def takes(self, of: type) -> bool:
         return issubclass(of, self._like) and not issubclass(of, str | bytes | Mapping)
+
+    def fits(self, values: list[Any]) -> bool:
+        return {*map(type, values)} <= SURE or all(map(_has_entries, values))
 
     def columns(self, values: list[Any]) -> Iterator[tuple[Kind, list[Any]]]:
         unread = {type_ for type_ in {*map(type, values)} if not _can_be_read(type_)}
@@ -278,6 +298,8 @@ def kind_of(hint: Any) -> Kind:
     origin, of = get_origin(hint), get_args(hint)
     if hint in PLAIN:
         return Plain(*PLAIN[hint])
+    if hint in (int, float):
+        return Number(Integral, "an integer") if hint is int else Number(Real, "a number")
     if origin is Literal and all(isinstance(word, str) for word in of):
         return Word(of)
     if Callable in (hint, origin):
@@ -321,6 +343,15 @@ class _Namespace(dict[str, Any]):
             if hasattr(place, name):
                 return getattr(place, name)
         return Any
+
+
+def _has_entries(value: Any) -> bool:
+    """False for an array of numpy without dimensions, whose class has entries."""
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _can_be_read(type_: type) -> bool:

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -16,6 +16,7 @@ import pytest
 
 from api.cli.invocation import invoke
 from planner import (
+    BadInput,
     Buffer,
     Options,
     OutOfTime,
@@ -87,6 +88,13 @@ def test_reading_is_given_up_at_the_time_limit(data: bytes) -> None:
     with pytest.raises(OutOfTime) as caught, time_limit(1, time.monotonic() - LONG_AGO):
         read_problem(data)
     assert "1 s" in out_of_time(caught)
+
+
+def test_what_is_no_time_is_refused_and_a_very_long_one_never_ends() -> None:
+    with pytest.raises(BadInput, match=r"^/seconds"), time_limit(nan):
+        pass
+    with time_limit(10**400):
+        assert plan(PROBLEM, Options(solver="greedy")).placements
 
 
 @pytest.mark.parametrize("function", [plan, share])
