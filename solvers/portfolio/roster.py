@@ -144,7 +144,9 @@ ROSTER = {
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
-    "search": Role(Share(parts=6, scales=True), {Kind.PAIRS: Share(parts=2, scales=True)}, packs_pools=True),
+    "search": Role(
+        Share(parts=6, scales=True), {Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True)}, packs_pools=True
+    ),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True, is_quick=True),

@@ -85,12 +85,13 @@ def test_an_engine_that_ignores_the_cost_of_pairs_works_only_on_few() -> None:
     assert names(("cpsat",), 10, pairs=most + 1) == ["cpsat"]
 
 
-def test_where_most_pairs_conflict_that_no_lifetimes_say_no_program_is_built_of_many() -> None:
-    most = share_of("cpsat", Kind.PAIRS).most_pairs or 0
+@pytest.mark.parametrize("name", ["search", "cpsat"])
+def test_where_most_pairs_conflict_that_no_lifetimes_say_no_model_is_built_of_many(name: str) -> None:
+    most = share_of(name, Kind.PAIRS).most_pairs or 0
     for pairs, is_built in (most, True), (most + 1, False):
         each = Extent(100, pairs=pairs, kind=Kind.PAIRS)
-        assert ("cpsat" in dict(team(("improve", "cpsat"), each, LATER))) == is_built
-    assert team(("cpsat",), Extent(100, pairs=most + 1, kind=Kind.PAIRS), LATER)
+        assert (name in dict(team(("improve", name), each, LATER))) == is_built
+    assert team((name,), Extent(100, pairs=most + 1, kind=Kind.PAIRS), LATER)
 
 
 def test_few_blocks_are_ordered_from_some_round_on() -> None:
