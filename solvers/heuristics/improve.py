@@ -88,11 +88,12 @@ class Improve(Improver):
     features: ClassVar[frozenset[Feature]] = ONE_PEAK
 
     def kernel(self, instance: Instance, selection: Selection) -> Lowering | None:
-        most, conflicts, live = selection.sizes.improve_pairs, len(instance.conflicts), live_pair_count(instance)
-        if most is not None and live + conflicts > most:
+        most, conflicts, improve = selection.sizes.improve_pairs, len(instance.conflicts), selection.kernels.improve
+        if most is not None and live_pair_count(instance) + conflicts > most:
             return None
-        improve = selection.kernels.improve
-        return improve if conflicts <= live else _step_by_step(improve, instance)
+        if not conflicts or conflicts <= live_pair_count(instance):  # which takes a while with a million blocks
+            return improve
+        return _step_by_step(improve, instance)
 
 
 def _step_by_step(improve: Lowering, instance: Instance) -> Lowering:
