@@ -17,6 +17,7 @@ from ...model.errors import echo
 from .blocks import Blocks
 from .kept import Recent, Rows
 from .reading import Reader, Refused, exactly
+from .stacked import have_no_room, loose_members
 from .state import Clique, State
 
 MOST_TREE_BUFFERS = 2_000
@@ -82,7 +83,7 @@ class Replay:
             try:
                 if word in steps:
                     steps[word](numbers)
-                elif word in ("s", "e", "u"):
+                elif word in ("s", "o", "e", "u"):
                     self._close(word, numbers)
                     self._learn()
                     if not self._branches:
@@ -170,11 +171,21 @@ class Replay:
         if word == "u":
             self._use(*exactly(numbers, 1))
             return
+        if word == "o":
+            self._stack(*exactly(numbers, 1))
+            return
         clique, first = exactly(numbers, 2)
         crowd, _, end = state.raised(self._clique(clique), first)
         if end is not None:
             raise Refused(f"there may be room for what is in clique {clique} from where buffer {first} can begin")
         self._look_at(member.block for _, member in crowd)
+
+    def _stack(self, number: int) -> None:
+        """Close this branch, as those of the clique have no room in any order."""
+        loose = loose_members(self._state, self._clique(number))
+        if not have_no_room(self._state, loose, lambda: self._spend(0)):
+            raise Refused(f"in some order there is room for what is in clique {number}")
+        self._look_at(member.block for member in loose)
 
     def _use(self, number: int) -> None:
         """Close this branch by an earlier refutation that covers it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from ..proofs.blocks import Blocks
 from ..proofs.replay import MOST_TREE_BUFFERS
+from ..proofs.stacked import MOST_STACKED, end_above, have_no_room
 from ..proofs.state import State
 from .cliques import Named, Stopped, busiest_time, cliques
 from .heaviest import heaviest_clique
@@ -17,8 +18,8 @@ MOST_FLOORS = 100
 
 def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] = ()) -> Iterable[str] | Ending:
     """Return lines that show that the blocks cannot all be there, or how the search ended. `first` are cliques to begin with."""
-    state = State(blocks)
-    for named in first:
+    state, claimed = State(blocks), [*first]
+    for named in claimed:
         short = _crowded(state, named)
         if short is not None:
             return short
@@ -27,6 +28,11 @@ def refuted(blocks: Blocks, stopped: Callable[[], bool], first: Iterable[Named] 
     short = in_one_step(blocks, state)
     if short is not None:
         return short
+    busy = busiest_time(blocks)
+    for named in claimed if busy is None else (*claimed, busy):
+        short = _in_no_order(state, named, stopped)
+        if short is not None:
+            return short
     if len(blocks.size) > MOST_TREE_BUFFERS:
         return Ending.TOO_LARGE
     try:
@@ -61,3 +67,14 @@ def _crowded(state: State, named: Named) -> list[str] | None:
         if state.raised(clique, floors[floor])[2] is None:
             return [named.line, f"s 0 {floors[floor]}"]
     return None
+
+
+def _in_no_order(state: State, named: Named, stopped: Callable[[], bool]) -> list[str] | None:
+    """Return the proof of one step, if the clique's buffers have no room in any order."""
+    members = state.clique(named.buffers).movers
+    if len(members) > MOST_STACKED:
+        return None
+    end: int | None = 0
+    for member in sorted(members, key=lambda each: -state.blocks.block(each.block).rule.modulus):
+        end = None if end is None else end_above(state, member, end)
+    return [named.line, "o 0"] if end is None and have_no_room(state, members, stopped) else None
