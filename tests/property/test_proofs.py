@@ -18,6 +18,8 @@ from planner.verifying.proofs.blocks import BEYOND, Blocks
 from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.reading import Reader
 from planner.verifying.proofs.replay import Replay
+from planner.verifying.proofs.stacked import MOST_STACKED
+from planner.verifying.proving import one_memory
 from planner.verifying.proving.cliques import cliques
 from planner.verifying.proving.search import Ending, Search
 from solvers.model.instance import Term
@@ -28,6 +30,22 @@ from tests.small.strategies import NIGHTLY, effort, problems
 SEEDS = 3_000 if NIGHTLY else 60
 MOST_FORGERIES = 5_000 if NIGHTLY else 40
 """The most forgeries of one proof that are tried."""
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proofs are searched for where going through all orders would do."""
+    monkeypatch.setattr(one_memory, "MOST_STACKED", 0)
+
+
+def with_orders(problem: Problem, height: int, lines: list[str]) -> list[str]:
+    """Return an accepted proof with each `s` that can be said so replaced by `o`."""
+    for at, line in enumerate(lines):
+        word, number, *_ = line.split(" ")
+        one = [*lines[:at], f"o {number}", *lines[at + 1 :]]
+        if word == "s" and is_accepted(problem, written(problem, height, one)):
+            lines = one
+    return lines
 
 
 @lru_cache(SEEDS)
@@ -50,6 +68,7 @@ def is_accepted(problem: Problem, proof: bytes) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("searched")
 def test_exactly_the_true_claims_are_proven() -> None:
     branched = remembered = 0
     for seed in range(SEEDS):
@@ -100,7 +119,9 @@ def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str
         if after:
             yield [*before, after[0], line, *after[1:]]
         word, *numbers = line.split(" ")
-        for other in "ctrfbkseu":
+        if numbers:
+            yield [*before, f"o {numbers[0]}", *after]
+        for other in "ctrfbkseuo":
             yield [*before, " ".join((other, *numbers)), *after]
         for place, number in enumerate(numbers):
             for value in {int(number) + 1, int(number) - 1, draw.randrange(buffers), draw.randrange(buffers)}:
@@ -109,7 +130,7 @@ def forgeries(lines: list[str], buffers: int, draw: Random) -> Iterator[list[str
             yield [*before, " ".join((word, *numbers[: place + 1], *numbers[place:])), *after]
 
 
-def test_no_forged_proof_of_a_false_claim_is_accepted() -> None:
+def test_no_forged_proof_of_a_false_claim_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     forged, kinds = 0, set[str]()
     for seed in range(SEEDS):
         problem = tight_problem(seed)
@@ -118,6 +139,7 @@ def test_no_forged_proof_of_a_false_claim_is_accepted() -> None:
         least = least_peak(problem)
         if least is None:
             continue
+        monkeypatch.setattr(one_memory, "MOST_STACKED", 0 if seed % 3 else MOST_STACKED)
         proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=20_000)))
         assert proof.text is not None
         lines = proof.text.decode().splitlines()[3:]
@@ -130,9 +152,10 @@ def test_no_forged_proof_of_a_false_claim_is_accepted() -> None:
             for height in (least, least + 1, BEYOND):
                 assert not is_accepted(problem, written(problem, height, one)), (seed, height, one)
     assert forged > 1_500
-    assert kinds == set("tcrfbkseu"), "every kind of line has been forged"
+    assert kinds == set("tcrfbkseuo"), "every kind of line has been forged"
 
 
+@pytest.mark.usefixtures("searched")
 def test_remembered_facts_refute_no_possible_height() -> None:
     """All results are remembered, and ends of branches replaced by them; no such proof may refute a possible height."""
     tried = 0
@@ -145,8 +168,10 @@ def test_remembered_facts_refute_no_possible_height() -> None:
         lines = [f"k{line[1:]}" if line[0] == "b" else line for line in proof.text.decode().splitlines()[3:]]
         kept = sum(line[0] == "k" for line in lines)
         assert is_accepted(problem, written(problem, proof.height, lines)) or b"\nu" in proof.text
+        if is_accepted(problem, written(problem, proof.height, lines)):
+            lines = with_orders(problem, proof.height, lines)
         draw = Random(seed)
-        ends = [at for at, line in enumerate(lines) if line[0] in "seu"]
+        ends = [at for at, line in enumerate(lines) if line[0] in "seuo"]
         for at in draw.sample(ends, min(len(ends), MOST_FORGERIES // 8)):
             for number in {0, kept - 1, draw.randrange(kept), draw.randrange(kept)}:
                 one = [*lines[:at], f"u {number}", *lines[at + 1 :]]
@@ -210,7 +235,7 @@ def test_random_steps_refute_nothing_possible(seed: int) -> None:
             grown = [f"{word} {draw.randrange(len(blocks.size))}" for word in draw.sample(("e", "f", "b", "k", "u"), 4)]
             for number in draw.sample(range(len(named)), len(named)):
                 first, other = draw.choice(named[number].buffers), draw.choice(named[number].buffers)
-                grown += [f"s {number} {first}", f"r {number} {first} {other}"]
+                grown += [f"s {number} {first}", f"r {number} {first} {other}", f"o {number}"]
             open_ends = [line for line in grown if refused_at(problem, least, [*lines, line]) > len(lines) + 4]
             if not open_ends:
                 break
@@ -240,15 +265,19 @@ def fits(blocks: Blocks, low: dict[int, int], placed: dict[int, int]) -> bool:
     return False
 
 
+@pytest.mark.usefixtures("searched")
 def test_each_remembered_fact_is_true_by_itself() -> None:
     """In proofs that remember everything, the blocks that a remembered line names cannot start where it says."""
-    kept = 0
+    kept = by_orders = 0
     for seed in range(SEEDS // 4):
         problem = uneven_problem(seed, 9)
         proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=200_000)))
         if proof.text is None or b"\nu " in proof.text:
             continue
-        text = proof.text.replace(b"\nb ", b"\nk ")
+        lines = proof.text.replace(b"\nb ", b"\nk ").decode().splitlines()[3:]
+        lines = with_orders(problem, proof.height, lines)
+        by_orders += any(line.startswith("k ") for line in lines) and any(line.startswith("o ") for line in lines)
+        text = written(problem, proof.height, lines)
         reader = Reader(text)
         for _ in range(3):
             reader.next()
@@ -259,3 +288,4 @@ def test_each_remembered_fact_is_true_by_itself() -> None:
                 kept += 1
                 assert not fits(Blocks(problem, proof.height), lesson, {}), (seed, lesson)
     assert kept > 5
+    assert by_orders

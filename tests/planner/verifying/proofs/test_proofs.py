@@ -30,6 +30,7 @@ from planner.generate import Request, generate
 from planner.verifying.proofs import reading, replay
 from planner.verifying.proofs.check import FORMAT
 from planner.verifying.proofs.claims import check_plan_proof
+from planner.verifying.proving import one_memory
 from tests.property.tight_problems import uneven_problem
 
 LIVE = ((0, 2),)
@@ -140,7 +141,8 @@ def test_the_head_of_a_proof_is_read_strictly() -> None:
     assert objection(THREE, good.replace(b"t 2", b"t \xff"))[0] == 4
 
 
-def test_every_end_that_comes_too_early_is_noticed() -> None:
+def test_every_end_that_comes_too_early_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_memory, "MOST_STACKED", 0)
     proof = prove(STACKED, plan(STACKED)).text
     assert proof is not None
     check_proof(STACKED, proof)
@@ -242,7 +244,8 @@ def test_proofs_of_large_problems_use_sums_but_no_placements() -> None:
     assert "2000 buffers" in objection(many, proof_of(many, 9_999, "b 0"))[1]
 
 
-def test_facts_of_a_branch_are_reused_where_they_hold_again() -> None:
+def test_facts_of_a_branch_are_reused_where_they_hold_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_memory, "MOST_STACKED", 0)
     problem = uneven_problem(0)
     proof = prove(problem, plan(problem, Options(time_limit=None, work_limit=300_000)))
     assert proof.text is not None
