@@ -36,7 +36,7 @@ from ..model.problem import (
     has_only_peaks,
     is_of_peaks,
 )
-from .arguments.height import least_height, places_of
+from .arguments.height import MOST_STACKED, least_height, places_of
 from .objective import costs_of_choice, has_choice, price_of_peaks
 from .placements import is_where_it_may_be
 
@@ -318,7 +318,8 @@ def _cannot_end_lower(
     least = sum(size) + sum(padding) - max(padding)
     if value <= least:
         return True
-    if not pool.reserved and (known.is_free or not any(problem.buffers[i].fixed for i in live)):
+    is_alike = len(live) > MOST_STACKED or len({*known.alignment[live].tolist()}) == 1
+    if is_alike and not pool.reserved and (known.is_free or not any(problem.buffers[i].fixed for i in live)):
         return False
     return value <= least_height(places_of(problem), pool.name, rows)
 

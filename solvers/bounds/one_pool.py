@@ -20,6 +20,7 @@ from ..model.interruption import GivenUp, check_interrupted, give_up, interrupte
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .beside_walls import Piece, height_beside
+from .stacks import least_stack
 
 EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
@@ -96,7 +97,7 @@ def _live_together(instance: Instance, pool: int, forced: Bools, stopped: Callab
             sizes = instance.part_high[parts]
             value = int(total[section]) - int((-sizes % grain).max(initial=0))
         else:
-            value = stack_height(instance, pool, parts.tolist())
+            value = stack_height(instance, pool, parts.tolist(), 0 if best is None else best.value)
             measured += len(parts)
         if best is None or value > best.value:
             best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
@@ -179,8 +180,11 @@ def _fixed(instance: Instance, pool: int, blocks: Ints) -> Bools:
     return np.zeros_like(fixed) if is_blocked else fixed
 
 
-def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
-    """A lower bound on the height of these parts in the pool. No two parts of different blocks may overlap."""
+def stack_height(instance: Instance, pool: int, parts: Iterable[int], known: int = 0) -> int:
+    """A lower bound on the height of these parts in the pool. No two parts of different blocks may overlap.
+
+    Where it may not be above `known`, less effort is made.
+    """
     some = np.array([*parts], dtype=np.int64)
     by_block: dict[int, list[tuple[int, int]]] = {}
     columns = (each[some].tolist() for each in (instance.part_block, instance.part_low, instance.part_high))
@@ -203,7 +207,12 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int]) -> int:
         return height
     settled = [place._replace(modulus=0) for place in places]
     height = max(height, height_beside([*movable, *settled], reserved))
-    return max(height, height_beside(movable, sorted([*reserved, *walls]))) if walls else height
+    if walls:
+        height = max(height, height_beside(movable, sorted([*reserved, *walls])))
+    if (instance.lowest[blocks, pool] == instance.highest[blocks, pool]).any():
+        return height
+    stacked = least_stack(movable, max(height, known))
+    return stacked if stacked > known else height
 
 
 def _clique_in_time(

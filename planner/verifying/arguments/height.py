@@ -13,13 +13,15 @@ from ...facts.colocation import Group
 from ...facts.intervals import merged
 from ...facts.possible_places import Places, Spot
 from ...facts.sweep import VERIFYING
-from ...model.deadline import in_time
+from ...model.deadline import in_time, tick
 from ...model.problem import Interval, Problem
 
 MOST_STEPS = 1 << 25
 """The most steps, lengths times sums in all free ranges; beyond, all multiples of the common divisor count as sums."""
 LEAST_STEPS = 64
 """The least count for a length, however few sums there are."""
+MOST_STACKED = 14
+"""Of more slabs not all orders are gone through."""
 
 
 class _Slab(NamedTuple):
@@ -54,13 +56,14 @@ def least_height(places: Places, pool: str, buffers: Iterable[int]) -> int:
     height = max([0, *ends, _fill(slabs, here.reserved)])
     beside = _beside_walls(slabs, here.reserved)
     if fit and beside is not None:
-        return max(height, beside)
+        return _stacked(slabs, max(height, beside))
     bare = replace(here, reserved=())
     for find in (partial(places.find, pool=bare), partial(places.find, pool=here, bounded=False)):
         slabs, ends, _ = _slabs(places, find, chosen)
         loose = [slab._replace(modulus=slab.rule) for slab in slabs]
         some = [_fill(each, here.reserved) for each in (slabs, loose)]
         height = max([height, *ends, *some, _beside_walls(slabs, here.reserved) or 0])
+        height = _stacked(loose, _stacked(slabs, height))
     return height
 
 
@@ -70,6 +73,30 @@ def _beside_walls(slabs: Sequence[_Slab], reserved: Sequence[Interval]) -> int |
     if any(end > begin for (_, end), (begin, _) in pairwise(walls)):
         return None
     return _fill([slab for slab in slabs if slab.modulus], [*reserved, *walls]) if walls else 0
+
+
+def _stacked(slabs: Sequence[_Slab], known: int) -> int:
+    """Return the least end of the movable slabs if they lie on each other in the best order; `known` if that is no more, or they are too many.
+
+    The lower some of them end, the lower can the next one begin: so for each set of slabs only its least end matters.
+    """
+    movable = [slab for slab in slabs if slab.modulus]
+    by_modulus = sorted(range(len(movable)), key=lambda i: -movable[i].modulus)
+    end = 0
+    for i in by_modulus:
+        end = _end_above(movable[i], end)
+    if end <= known or len(movable) > MOST_STACKED or len({slab.modulus for slab in movable}) < 2:
+        return known
+    ends = [0] * (1 << len(movable))
+    for chosen in range(1, len(ends)):
+        tick(VERIFYING)
+        ends[chosen] = min(_end_above(slab, ends[chosen ^ 1 << i]) for i, slab in enumerate(movable) if chosen >> i & 1)
+    return max(ends[-1], known)
+
+
+def _end_above(slab: _Slab, floor: int) -> int:
+    """Return where the slab ends if it begins as low as it can, at this address or above."""
+    return max(floor, slab.start) + (slab.start - max(floor, slab.start)) % slab.modulus + slab.length
 
 
 def _slabs(

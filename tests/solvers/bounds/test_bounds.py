@@ -122,9 +122,9 @@ def test_once_time_is_over_one_section_is_measured(
 ) -> None:
     calls: list[list[int]] = []
 
-    def counting(instance: Instance, pool: int, parts: list[int]) -> int:
+    def counting(instance: Instance, pool: int, parts: list[int], known: int) -> int:
         calls.append(parts)
-        return stack_height(instance, pool, parts)
+        return stack_height(instance, pool, parts, known)
 
     monkeypatch.setattr(one_pool, "stack_height", counting)
     instance = make_instance([plain(at, at + 2, 5 + at, alignment=2 + at) for at in (0, 2, 4)])

@@ -1,7 +1,8 @@
-"""The line `o`: buffers that may not overlap have no room in any order. It is accepted exactly where that is so."""
+"""The line `o`: buffers that may not overlap have no room in any order. It is accepted exactly where that is so, and written where plans claim it."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import permutations
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import Buffer, Constraints, Pool, Problem, check_proof
+from planner import Buffer, Constraints, Options, PlanStatus, Pool, Problem, check_proof, plan, prove, verify
+from planner.generate import Request, generate
+from planner.verifying.proofs.claims import check_plan_proof
 from planner.verifying.proofs.stacked import MOST_STACKED
 from tests.planner.verifying.proofs.test_proofs import objection, proof_of
 
@@ -91,3 +94,21 @@ def test_placed_buffers_are_in_the_way_of_a_stack() -> None:
     for lines in (("c 0 1", "f 1"), ("f 1", "c 0 1")):
         assert check_proof(PAIR, proof_of(PAIR, 12, *lines, "o 0")).height == 12
     assert objection(PAIR, proof_of(PAIR, 13, "c 0 1", "b 1", "o 0"))[0] == 6
+
+
+def test_plans_at_the_end_of_the_best_order_have_a_proof_of_one_step() -> None:
+    stacked = 0
+    for seed in range(12):
+        problem, rng = generate("convnet", Request(60, seed)), random.Random(seed)
+        drawn = (
+            replace(each, size=rng.randrange(1, 50_000), alignment=1 << rng.randrange(14)) for each in problem.buffers
+        )
+        problem = replace(problem, buffers=tuple(drawn))
+        found = plan(problem, Options(time_limit=None, work_limit=100_000))
+        assert not verify(problem, found)
+        text = prove(problem, found).text
+        assert text is not None
+        assert len(text.splitlines()) == 5
+        assert not check_plan_proof(problem, found, text).findings
+        stacked += text.endswith(b"o 0\n") and found.status is PlanStatus.OPTIMAL
+    assert stacked >= 4
