@@ -14,7 +14,7 @@ import numpy as np
 from ..model.instance import ADDRESS_LIMIT, Ints
 from .beside_walls import Piece
 
-MOST_PIECES = 12
+MOST_PIECES = 14
 """With more there are too many sets, for the verifier too. Then the paddings are mostly small, since many pieces fill them."""
 
 
