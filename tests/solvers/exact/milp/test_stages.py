@@ -53,6 +53,10 @@ def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tries, "TRIES", 0)
 
 
+def ring_of_five() -> Instance:
+    return make_instance([plain(i, i + 1, 4) for i in range(5)], conflicts=[(i, (i + 1) % 5) for i in range(5)])
+
+
 def run(solver: Solver, start: Placement, instance: Instance | None = None, work: int | None = None) -> Outcome:
     task = Task(Limits(work=work), start=start)
     return stages.Stages(solver, instance or make_instance(BLOCKS), task, Silent(), Warm.BOUND).run()
@@ -113,21 +117,20 @@ def test_what_local_search_brings_to_the_bound_is_asked_of_no_program(monkeypatc
 
 @native
 def test_what_local_search_lowers_is_where_programs_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of alignment 7, 5 and 3, three blocks of 4 take 13; 12 are live at once."""
+    """In a ring of five, each of 4 units conflicts with its neighbours: that takes 12, and two neighbours alone 8."""
     monkeypatch.setattr(tries, "TRIES", 2)
-    solver = Solver([EMPTY])
-    instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
-    outcome = run(solver, at(0, 5, 9), instance)
-    assert outcome.value == outcome.bound == (13,)
+    solver = Solver([EMPTY, EMPTY])
+    instance = ring_of_five()
+    outcome = run(solver, at(0, 4, 8, 12, 16), instance)
+    assert outcome.value == outcome.bound == (12,)
     near = solver.questions[0].near
     assert near is not None
-    assert evaluate(instance, near) == (13,)
+    assert evaluate(instance, near) == (12,)
 
 
 @native
 def test_local_search_counts_as_work_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tries, "TRIES", 1_000)
-    instance = make_instance([plain(0, 1, 4, alignment=a) for a in (7, 5, 3)])
-    outcome = run(Solver([]), at(0, 5, 9), instance, work=3_000)
+    outcome = run(Solver([]), at(0, 4, 8, 12, 16), ring_of_five(), work=3_000)
     assert outcome.stop is StopReason.WORK_LIMIT
     assert 3_000 <= outcome.work < 4_000
