@@ -117,10 +117,10 @@ def components(instance: Instance) -> Ints:
     anchors = block[order][fresh]
     links = np.stack([anchors[run], block[order]], axis=1) if len(order) else np.zeros((0, 2), dtype=np.int64)
     extra = instance.part_block[instance.conflicts]
-    return _connected(label, np.concatenate([links, extra]))
+    return connected(label, np.concatenate([links, extra]))
 
 
-def _connected(label: Ints, links: Ints) -> Ints:
+def connected(label: Ints, links: Ints) -> Ints:
     """The least member of each connected set, by hooking and pointer jumping."""
     while True:
         a, b = label[links[:, 0]], label[links[:, 1]]

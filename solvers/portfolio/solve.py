@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from ..bounds.crowding import crowded
 from ..bounds.one_pool import homeless
+from ..geometry.spare_pools import spare_pools
 from ..model.errors import SolverFailed, StopReason
 from ..model.instance import Instance, Placement
 from ..model.needs import is_joint
@@ -48,13 +50,32 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
         engines = engines_of_auto(instance)
     if not joint:
         return solve_separate_pools(instance, task, control, engines, chosen is not None)
-    from .joint.joint import solve_joint  # most problems need none of what is imported inside functions here
+    spare = spare_pools(instance) if chosen is None else {}
+    if spare:
+        from .joint.spared import solve_without  # most problems need none of what is imported inside functions here
+
+        return solve_without(instance, spare, task, control, solve, _solve_joint)
+    return _solve_joint(instance, task, control, engines, chosen is not None)
+
+
+def _solve_joint(
+    instance: Instance, task: Task, control: Control, engines: tuple[str, ...] | None = None, by_name: bool = False
+) -> Outcome:
+    """Solve a joint problem: pool by pool where nothing else joins them, else as a whole. By default with the engines of `auto`."""
+    from .joint.disjoint import parts_of, solve_disjoint
+    from .joint.joint import solve_joint
     from .joint.split import pieces_of, solve_split
 
+    engines = engines_of_auto(instance) if engines is None else engines
     pieces = pieces_of(instance)
     if len(pieces) > 1:
-        return solve_split(instance, task, control, engines, chosen is not None, pieces)
-    return solve_joint(instance, task, control, engines, chosen is not None)
+        return solve_split(instance, task, control, engines, by_name, pieces)
+    parts = [] if by_name else parts_of(instance)
+    if len(parts) > 1:
+        return solve_disjoint(
+            instance, task, control, parts, solve, partial(solve_joint, engines=engines, by_name=False)
+        )
+    return solve_joint(instance, task, control, engines, by_name)
 
 
 def _solve_as_written(name: str, instance: Instance, task: Task, control: Control) -> Outcome:

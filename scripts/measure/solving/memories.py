@@ -6,6 +6,7 @@ For each kind of random problem, size and preset: the gap of each solver, means 
 proven plans of the last solver, and its processor time, with all its processes. The bound is the best that any of them proved. Work is limited to
 what this many seconds stand for, and nothing by the clock, so everything but the processor time repeats exactly. `without:NAME` is `auto` without
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
+`--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
 """
 
 from __future__ import annotations
@@ -85,6 +86,29 @@ def with_ranges(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=tuple(pools), buffers=tuple(buffers))
 
 
+def with_more(problem: Problem, form: str) -> Problem:
+    """The problem with its last unlimited memory once more, or with a copy of all of it."""
+    every = tuple(pool.name for pool in problem.pools)
+    if form == "none":
+        return problem
+    if form == "again":
+        last = next(pool for pool in reversed(problem.pools) if pool.size is None and not pool.read_only)
+        alike = replace(last, name=f"{last.name}.again")
+        buffers = tuple(
+            replace(buffer, pools=(*homes, alike.name)) if last.name in (homes := buffer.pools or ()) else buffer
+            for buffer in problem.buffers
+        )
+        return replace(problem, pools=(*problem.pools, alike), buffers=buffers)
+    sides = ("a", "b")
+    pools = tuple(replace(pool, name=f"{pool.name}.{side}") for side in sides for pool in problem.pools)
+    buffers = tuple(
+        replace(buffer, id=f"{buffer.id}.{side}", pools=tuple(f"{name}.{side}" for name in buffer.pools or every))
+        for side in sides
+        for buffer in problem.buffers
+    )
+    return replace(problem, pools=pools, buffers=buffers)
+
+
 def main() -> None:
     parser = Arguments(__doc__)
     parser.add_several_memories(tuple(Preference))
@@ -93,13 +117,17 @@ def main() -> None:
     parser.add_work(10)
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
+    parser.add_argument("--more", choices=("none", "again", "twice"), default="none")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
     print(f"| instances | preset | {shown} | worst | later terms | proven | processor |")
     print("|---|---|" + "---|" * (len(args.compare) + 4))
     for kind, count, prefer in cases(args):
-        print(row(kind, count, replace(by_work(args.seconds), prefer=prefer), args), flush=True)
+        print(
+            row(kind, count, replace(by_work(args.seconds * (1 + (args.more == "twice"))), prefer=prefer), args),
+            flush=True,
+        )
 
 
 def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> str:
@@ -108,7 +136,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
-        problem = with_ranges(made_up, args.reserved)
+        problem = with_more(with_ranges(made_up, args.reserved), args.more)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
         for name, (one, _) in made.items():

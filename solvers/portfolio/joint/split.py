@@ -15,6 +15,7 @@ from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Task
 from ..board import Board, Relay
+from .added_up import translated
 from .joint import Joint, work_of_part
 
 ADDITIVE = LINEAR | {Term.REUSE_COST}
@@ -87,7 +88,7 @@ def _sum(instance: Instance, board: Board, cuts: list[Piece], outcomes: list[Out
         mine = outcome.certificates
         if infeasible and not outcome.infeasible:
             mine = tuple(c for c in mine if c.pool is not None)  # about the whole's pools, so they stay true
-        certificates.extend(_translated(certificate, cut) for certificate in mine)
+        certificates.extend(translated(certificate, cut) for certificate in mine)
     least = () if infeasible else _sum_of_bounds(outcomes)
     if not infeasible:
         certificates = _with_one_search(certificates, least)
@@ -132,17 +133,6 @@ def _with_one_search(certificates: list[Certificate], bound: Value) -> list[Cert
         return certificates
     others = [c for c in certificates if c not in searches]
     return [*others, Certificate(Proof.SEARCH, bound[0], solver=searches[0].solver)]
-
-
-def _translated(certificate: Certificate, cut: Piece) -> Certificate:
-    """The certificate in the whole's numbers."""
-    return replace(
-        certificate,
-        pool=None if certificate.pool is None else int(cut.pools[certificate.pool]),
-        section=None if certificate.section is None else int(cut.sections[certificate.section]),
-        parts=tuple(cut.parts[list(certificate.parts)].tolist()),
-        sets=tuple((tuple(cut.parts[list(parts)].tolist()), over, under) for parts, over, under in certificate.sets),
-    )
 
 
 def _relay(board: Board, cut: Piece, least: list[int], number: int) -> Relay:
