@@ -5,7 +5,7 @@ Which pairs must not share addresses is all that lifetimes, conflicts and exclus
 - buffers without lifetimes get some (planner.facts.moments.lifetimes);
 - a gap in a buffer's life is filled if whoever begins to live in it conflicts with the buffer anyway;
 - conflicts of buffers that are live together are left out;
-- where one memory is left with gaps, conflicts or exclusions, but one lifetime for each buffer would do, they get these.
+- where gaps, conflicts or exclusions are left, but one lifetime for each buffer would do, they get these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_LOOKS = 1 << 22
 """So many pairs are looked at for gaps; those in which most others begin to live are left out first."""
 
 MOST_MET = 1 << 19
-"""Up to so many pairs of one memory, lifetimes are looked for that take the place of all that is said of them: that takes a second."""
+"""Up to so many pairs, lifetimes are looked for that take the place of all that is said of them: that takes a second."""
 
 
 def said_simpler(problem: Problem) -> Problem:
@@ -122,10 +122,8 @@ def without_restated(problem: Problem) -> Problem:
 
 
 def _in_intervals(problem: Problem) -> Problem | None:
-    """Return the problem of one memory with one lifetime for each buffer, and no other conflicts; None if that cannot be, or takes long."""
+    """Return the problem with one lifetime for each buffer, and no other conflicts; None if that cannot be, or takes long."""
     rules = problem.constraints
-    if len(problem.pools) != 1:
-        return None
     if len(rules.conflicts) > MOST_MET or len(rules.exclusions) > MOST_PAIRS:
         return None
     numbers = moving(problem)

@@ -184,6 +184,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
             return self._many.whole(made)
         if self._solved is not self.problem:
             live = {buffer.id: buffer.live for buffer in self.problem.buffers}
+            if self._solved.facts.has_moments and any(each.weights or each.crowds for each in made.certificates):
+                live = dict.fromkeys(live)  # prices are of moments, so nothing else may be of the user's times
             made = replace(made, certificates=tuple(by_conflicts(each, live) for each in made.certificates))
         return made
 

@@ -1,4 +1,4 @@
-"""One memory whose conflicts are said in other words than one lifetime for each buffer is planned as well as with those."""
+"""Problems whose conflicts are said in other words than one lifetime for each buffer are planned as well as with those."""
 
 import random
 from collections.abc import Callable
@@ -7,9 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from memplan import Constraints, Options, PlanStatus, Problem, plan, verify
+from memplan import Constraints, Options, PlanStatus, Preference, Problem, plan, verify
 from memplan.generate import Request, generate
 from planner.model.problem import BufferId
+from planner.planning.options.preference import preferring
 
 WORK = Options(time_limit=None, work_limit=400_000, workers=1)
 
@@ -68,6 +69,17 @@ def with_gaps(problem: Problem) -> Problem:
     return replace(problem, buffers=buffers)
 
 
+def pair_by_pair(problem: Problem) -> Problem:
+    """Each pair that meets does so at a time of its own."""
+    pairs = pairs_of(problem)[True]
+    random.Random(6).shuffle(pairs)
+    lives: dict[BufferId, list[tuple[int, int]]] = {buffer.id: [] for buffer in problem.buffers}
+    for n, pair in enumerate(pairs):
+        for id_ in pair:
+            lives[id_].append((2 * n, 2 * n + 1))
+    return replace(problem, buffers=tuple(replace(each, live=tuple(lives[each.id])) for each in problem.buffers))
+
+
 @pytest.mark.parametrize("said", [restated, half_by_conflicts, all_at_once, with_gaps])
 @pytest.mark.parametrize(("kind", "count"), [("packing", 300), ("recurrent", 300)])
 def test_as_good_in_other_words(kind: str, count: int, said: Callable[[Problem], Problem]) -> None:
@@ -76,4 +88,16 @@ def test_as_good_in_other_words(kind: str, count: int, said: Callable[[Problem],
     assert problem != plain
     right, made = plan(plain, WORK), plan(problem, WORK)
     assert (made.peak, made.bound, made.status) == (right.peak, right.bound, PlanStatus.OPTIMAL)
+    assert verify(problem, made) == ()
+
+
+@pytest.mark.parametrize("said", [restated, half_by_conflicts, all_at_once, with_gaps, pair_by_pair])
+@pytest.mark.parametrize(("kind", "prefer"), [("hot", Preference.SIZE), ("pools", Preference.SPEED)])
+def test_several_memories_as_good_in_other_words(
+    kind: str, prefer: Preference, said: Callable[[Problem], Problem]
+) -> None:
+    plain = preferring(generate(kind, Request(30, seed=11)), prefer)
+    problem = said(plain)
+    right, made = plan(plain, WORK), plan(problem, WORK)
+    assert (made.objective, made.status) == (right.objective, PlanStatus.OPTIMAL)
     assert verify(problem, made) == ()
