@@ -253,7 +253,7 @@ class Whole(FreeHeights):
         lives = int((self.packing.ends - self.packing.starts).sum())
         is_simple = len(self.program.homes) == self.instance.blocks and not self.program.apart
         is_sum = index == 1 and len(set(first.of_peaks)) == 1 and not first.is_largest
-        if not is_simple or not is_sum or lives < budget.LIVE_WHERE_FILLED * self.instance.sections:
+        if not is_simple or not is_sum or lives < budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1):
             return False
         filling = Filling(self.instance, index, self.task, self.control)
         if first.of_peaks[0] * filling.height > question.held[0]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import Options, Plan, PlanStatus, Preference, plan, verify
 from planner.generate import Request, generate
-from planner.model.problem import Buffer, Fixed, Pool, Problem
+from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
@@ -153,6 +153,17 @@ def test_all_are_chosen_again_where_windows_end_far_above_the_bound() -> None:
     assert term.value is not None
     assert term.bound is not None
     assert term.value <= 1.02 * term.bound
+
+
+def test_nobody_is_live_where_only_conflicts_are_said() -> None:
+    """Exclusions keep the conflicts from being lifetimes, so no memory is fullest at any time."""
+    rules = Constraints(conflicts=((0, 1), (2, 3), (0, 3), (1, 4)), exclusions=((0, 2),))
+    buffers = tuple(Buffer(n, 8 + n) for n in range(9))
+    terms = (Term.SUM_OF_PEAKS, Term.SPILLED_BYTES)
+    problem = Problem(buffers, (Pool("fast", 20), Pool("slow", rank=1)), rules, terms)
+    made = plan(problem, Options(time_limit=None, work_limit=WORK, workers=1))
+    assert judge(problem, made, solve(problem)) == []
+    assert made.status is PlanStatus.OPTIMAL
 
 
 def test_any_number_of_workers_makes_the_same_plan() -> None:
