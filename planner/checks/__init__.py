@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..facts.constants import has_read_only_pools, spell_out_constants
 from ..facts.figures import amounts, fixed_ones, has_the_rules_of_its_neighbour, of_rules
-from ..model.columns import BufferColumns
+from ..model.columns.buffers import BufferColumns
+from ..model.columns.varied import are_any_fixed
 from ..model.deadline import CHECKING, look
 from ..model.errors import Finding
 from ..model.problem import NO_CONSTRAINTS, Problem, has_one_peak
-from ..model.varied_columns import are_any_fixed
 from .buffers import check_buffers
 from .colocations import NO_GROUPS, check_colocations
 from .memories import check_constants, check_speeds

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from ..model.columns import NO_HINT, BufferColumns, NumberColumns
+from ..model.columns.buffers import NO_HINT, BufferColumns, NumberColumns
+from ..model.columns.texts import Texts
+from ..model.columns.varied import RARE, VariedColumns
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem
-from ..model.texts import Texts
-from ..model.varied_columns import RARE, VariedColumns
 from .names import Names, are_different
 from .report import Place, Report, quoted
 from .values import check_allowed_pools, check_length, check_number, check_ranges

@@ -13,11 +13,11 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ..facts.colocation import Forest, forest_of, forest_of_columns
-from ..model.columns import FEW
+from ..model.columns.relations import own_ties
+from ..model.columns.rows import FEW
 from ..model.deadline import in_time
 from ..model.errors import Code
 from ..model.problem import Colocation, Problem
-from ..model.relation_columns import own_ties
 from .names import Names
 from .report import Report, quoted
 

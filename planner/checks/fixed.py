@@ -15,11 +15,11 @@ from ..facts.colocation import Congruence
 from ..facts.figures import fixed_ones
 from ..facts.intervals import first_meeting, merged, merged_as_held, overlap
 from ..facts.sweep import Piece, Pieces, all_apart, meetings
-from ..model.columns import counted_alignments, restricted
+from ..model.columns.buffers import counted_alignments, restricted
+from ..model.columns.varied import NOWHERE, VariedColumns, are_any_fixed
 from ..model.deadline import tick
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, Buffer, Interval, Pool, Problem
-from ..model.varied_columns import NOWHERE, VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names
 from .pairs import PairKeys

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from ..facts.constants import CONSTANT, OpenPools, has_read_only_pools, is_constant
 from ..facts.costs import WEIGHS_ACCESS
 from ..facts.figures import amounts, said
-from ..model.columns import NumberColumns
+from ..model.columns.buffers import NumberColumns
+from ..model.columns.pools import PoolColumns
 from ..model.errors import Code
-from ..model.pool_columns import PoolColumns
 from ..model.problem import Buffer, Problem
 from .names import Names
 from .report import Report, quoted

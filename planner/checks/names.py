@@ -11,13 +11,13 @@ import numpy as np
 
 from solvers.model.instance import Term
 
-from ..model.columns import ids
+from ..model.columns.buffers import ids
+from ..model.columns.numbered import Numbered
+from ..model.columns.pools import PoolColumns
+from ..model.columns.relations import ids_in, own_ties
 from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
-from ..model.numbered import Numbered
-from ..model.pool_columns import PoolColumns
 from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
-from ..model.relation_columns import ids_in, own_ties
 from .report import Place, Report, quoted
 from .values import check_length, check_number, check_numbers
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
+from ..model.columns.relations import has_twins, own_ties, pair_columns
 from ..model.errors import Code
 from ..model.problem import BufferId, Constraints, Problem
-from ..model.relation_columns import has_twins, own_ties, pair_columns
 from .names import Names
 from .report import Place, Report, quoted
 

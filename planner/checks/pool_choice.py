@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts.figures import fixed_ones
-from ..model.columns import restricted
+from ..model.columns.buffers import restricted
+from ..model.columns.varied import VariedColumns, are_any_fixed
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
 from ..model.problem import Problem
-from ..model.varied_columns import VariedColumns, are_any_fixed
 from .colocations import Groups
 from .names import Names
 from .report import Place, Report, quoted

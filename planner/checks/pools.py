@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..model.columns.pools import PoolColumns, texts_of
 from ..model.errors import Code
-from ..model.pool_columns import PoolColumns, texts_of
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Pool, Problem
 from .names import Names, are_different
 from .report import Place, Report, quoted

@@ -15,13 +15,14 @@ from ..facts.colocation import MOST_IN_32_BITS
 from ..facts.costs import WEIGHS_ACCESS, most_access_cost, weighs_moves
 from ..facts.figures import amounts, fixed_ones
 from ..facts.sweep import exact_array
-from ..model.columns import FEW, NumberColumns, counted_alignments, ids, restricted, total_size
-from ..model.columns import sizes as sizes_of
+from ..model.columns.buffers import NumberColumns, counted_alignments, ids, restricted, total_size
+from ..model.columns.buffers import sizes as sizes_of
+from ..model.columns.pools import PoolColumns, highest_rank
+from ..model.columns.pools import alignments_of as alignments_of_pools
+from ..model.columns.rows import FEW
+from ..model.columns.varied import VariedColumns
 from ..model.errors import Code
-from ..model.pool_columns import PoolColumns, highest_rank
-from ..model.pool_columns import alignments_of as alignments_of_pools
 from ..model.problem import MAX_ADDRESS, Problem
-from ..model.varied_columns import VariedColumns
 from .colocations import Groups
 from .report import Report
 

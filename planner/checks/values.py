@@ -6,9 +6,9 @@ from collections.abc import Container, Sequence
 from itertools import chain
 from operator import le
 
+from ..model.columns.ranges import RangeColumns
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Interval
-from ..model.range_columns import RangeColumns
 from .report import Place, Report, quoted
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from solvers.model.instance import Term
 
 from ..facts.variants import positions
-from ..model.choice_columns import GroupColumns, are_different_within, together
-from ..model.columns import ids
+from ..model.columns.buffers import ids
+from ..model.columns.choices import GroupColumns, are_different_within, together
 from ..model.deadline import CHECKING, in_time, look, tick
 from ..model.errors import Code
 from ..model.problem import (

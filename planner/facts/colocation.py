@@ -12,8 +12,8 @@ import numpy as np
 
 from solvers.model.instance import ADDRESS_LIMIT, Ints
 
+from ..model.columns.relations import TieColumns
 from ..model.problem import BufferId, Colocation, Pool, Problem
-from ..model.relation_columns import TieColumns
 
 MOST_IN_32_BITS = 1 << 31
 FOREST = 256

@@ -12,8 +12,8 @@ from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any
 
+from ..model.columns.pools import PoolColumns
 from ..model.deadline import CHECKING, in_time
-from ..model.pool_columns import PoolColumns
 from ..model.problem import Buffer, Interval, Problem
 
 CONSTANT = "constant"

@@ -15,10 +15,10 @@ import numpy as np
 
 from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
+from ..model.columns.varied import VariedColumns
 from ..model.deadline import PREPARING, in_time
 from ..model.plan import Plan
 from ..model.problem import Buffer, BufferId, Pool, Problem, Speed
-from ..model.varied_columns import VariedColumns
 from .figures import carried
 from .sweep import Integers, exact_array
 

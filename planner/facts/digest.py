@@ -16,11 +16,11 @@ from typing import Any
 
 from solvers.model.instance import LINEAR_TERMS
 
-from ..model.choice_columns import GroupColumns
-from ..model.columns import NO_HINT, BufferColumns, restricted
+from ..model.columns.buffers import NO_HINT, BufferColumns, restricted
+from ..model.columns.choices import GroupColumns
+from ..model.columns.pools import PoolColumns, ranks_of
+from ..model.columns.pools import names_of as names_of_pools
 from ..model.deadline import CHECKING, LOOK_EVERY, in_time, look
-from ..model.pool_columns import PoolColumns, ranks_of
-from ..model.pool_columns import names_of as names_of_pools
 from ..model.problem import NO_CONSTRAINTS, Alternative, Buffer, Constraints, Neighbour, Pool, Problem, Variants
 from .constants import spell_out_constants
 from .costs import weighs_moves

@@ -11,7 +11,7 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from ..model.columns import BufferColumns, ids
+from ..model.columns.buffers import BufferColumns, ids
 from ..model.problem import (
     Buffer,
     BufferId,

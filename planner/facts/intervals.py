@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from ..model.columns.ranges import RangeColumns
 from ..model.problem import Interval
-from ..model.range_columns import RangeColumns
 
 
 def merged(ranges: Iterable[Interval]) -> tuple[Interval, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ..model.choice_columns import GroupColumns, first_of_each
+from ..model.columns.choices import GroupColumns, first_of_each
 from ..model.deadline import PREPARING, look, tick
 from ..model.problem import MAX_ADDRESS, Alternative, Problem, Variants
 from .variants import rules, weighted_cost

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..model.columns import ids
+from ..model.columns.buffers import ids
+from ..model.columns.pools import any_reserved, by_name, sizes_of
 from ..model.deadline import in_time, tick
-from ..model.pool_columns import any_reserved, by_name, sizes_of
 from ..model.problem import Buffer, BufferId, Colocation, Interval, Pool, Problem
 from .colocation import Congruence, Group, groups, joined
 from .figures import tied_groups

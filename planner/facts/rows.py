@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ..model.texts import Texts
+from ..model.columns.texts import Texts
 
 Table: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
 """One row of bytes each; a zero stands for no character."""

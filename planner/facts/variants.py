@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ..model.choice_columns import GroupColumns, together
+from ..model.columns.choices import GroupColumns, together
 from ..model.deadline import CHECKING, in_time
 from ..model.errors import BadInput, Code, Finding
 from ..model.plan import Plan

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..checks.report import bad_input, quoted
-from ..model.columns import FEW
+from ..model.columns.rows import FEW
 from ..model.deadline import expect
 from ..model.errors import BadInput, Code
 

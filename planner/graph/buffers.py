@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..model.columns import FEW, BufferColumns
+from ..model.columns.buffers import BufferColumns
+from ..model.columns.rows import FEW
 from ..model.problem import MAX_ADDRESS, Buffer, BufferId, Fixed, Interval
 from .operators import Tensor, TensorKind
 

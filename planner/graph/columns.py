@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
-from ..model.columns import Columns
-from ..model.numbered import Numbered
+from ..model.columns.numbered import Numbered
+from ..model.columns.rows import Columns
 from ..model.problem import BufferId
 from .operators import Operator, OperatorKind, Tensor, TensorKind
 

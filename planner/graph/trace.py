@@ -11,8 +11,8 @@ import numpy as np
 from ..checks.report import Place, Report, quoted
 from ..checks.values import check_allowed_pools
 from ..facts.intervals import merged
+from ..model.columns.gathered import Gathered
 from ..model.errors import Code
-from ..model.gathered import Gathered
 from ..model.problem import MAX_TEXT, Buffer, BufferId, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from .storage import Name, Storage
 

@@ -15,11 +15,11 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Moved, Term
 
 from ..facts.figures import carried
 from ..facts.sweep import VERIFYING, Integers, exact_array
-from ..model.columns import BufferColumns, ids, sizes
+from ..model.columns.buffers import BufferColumns, ids, sizes
+from ..model.columns.placements import PlacementColumns
+from ..model.columns.pools import costs_of, names_of
 from ..model.deadline import in_time, look
-from ..model.placement_columns import PlacementColumns
 from ..model.plan import Placement
-from ..model.pool_columns import costs_of, names_of
 from ..model.problem import Buffer, Pool, Problem, Speed
 from .permitted import numbers_of
 

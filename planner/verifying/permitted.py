@@ -11,7 +11,7 @@ import numpy as np
 from ..facts.colocation import forest_of, groups
 from ..facts.intervals import merged
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, meetings
-from ..model.columns import ids
+from ..model.columns.buffers import ids
 from ..model.deadline import in_time, look
 from ..model.problem import BufferId, Interval, Problem
 

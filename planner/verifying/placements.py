@@ -14,13 +14,13 @@ import numpy as np
 from ..facts.figures import amounts
 from ..facts.intervals import first_meeting, merged
 from ..facts.sweep import Integers, Pieces, exact_array
-from ..model.columns import BufferColumns, restricted
-from ..model.columns import sizes as sizes_of_buffers
+from ..model.columns.buffers import BufferColumns, restricted
+from ..model.columns.buffers import sizes as sizes_of_buffers
+from ..model.columns.placements import PlacementColumns, offsets_of, pool_numbers
+from ..model.columns.placements import sizes_of as sizes_of_places
+from ..model.columns.pools import alignments_of, any_reserved, bases_of, names_of, sizes_of
 from ..model.errors import echo
-from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers
-from ..model.placement_columns import sizes_of as sizes_of_places
 from ..model.plan import Placement
-from ..model.pool_columns import alignments_of, any_reserved, bases_of, names_of, sizes_of
 from ..model.problem import Buffer, Figures, Interval, Pool, Problem
 from .findings import AddressRange, FindingKind, PlanFindings
 

@@ -20,9 +20,9 @@ from ..facts.figures import amounts, conflicts_in_numbers, homes, said, tied_gro
 from ..facts.intervals import merged
 from ..facts.partners import Partners
 from ..facts.sweep import SUMMABLE, Integers, Piece, Pieces, all_apart, exact_array
-from ..model.columns import BufferColumns, ids, restricted
-from ..model.placement_columns import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of
-from ..model.placement_columns import ids_of as ids_of_places
+from ..model.columns.buffers import BufferColumns, ids, restricted
+from ..model.columns.placements import PlacementColumns, offsets_of, pool_numbers, pools_of, sizes_of
+from ..model.columns.placements import ids_of as ids_of_places
 from ..model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, TermValue, gap_to
 from ..model.problem import (
     DEFAULT_TERMS,

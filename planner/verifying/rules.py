@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..facts.sweep import VERIFYING, Integers, Pieces, all_apart, exact_array
-from ..model.columns import ids
+from ..model.columns.buffers import ids
 from ..model.deadline import in_time, look
 from ..model.errors import echo
 from ..model.plan import Placement

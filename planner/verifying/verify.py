@@ -13,13 +13,13 @@ from ..facts.digest import digest as digest_of
 from ..facts.possible_places import Places
 from ..facts.sweep import VERIFYING
 from ..facts.variants import as_chosen
-from ..model.columns import ids
+from ..model.columns.buffers import ids
+from ..model.columns.placements import PlacementColumns, pools_of
+from ..model.columns.placements import ids_of as ids_of_places
+from ..model.columns.pools import names_of
 from ..model.deadline import in_time, look
 from ..model.errors import echo
-from ..model.placement_columns import PlacementColumns, pools_of
-from ..model.placement_columns import ids_of as ids_of_places
 from ..model.plan import Placement, Plan
-from ..model.pool_columns import names_of
 from ..model.problem import BufferId, Problem
 from .arguments.bounds import check_proofs
 from .arguments.certificates import objections

@@ -8,7 +8,7 @@ from numbers import Integral
 from operator import is_
 from typing import Any
 
-from ...model.columns import Columns
+from ...model.columns.rows import Columns
 from ...model.problem import Problem
 from .types import is_known, is_ours, kind_of
 

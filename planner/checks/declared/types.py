@@ -20,7 +20,7 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ...model.columns import Columns
+from ...model.columns.rows import Columns
 from ...model.errors import MAX_BITS, Code
 from ...model.problem import Problem
 from ..report import Place, Report, quoted

@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from ...model.columns import BufferColumns, ids
+from ...model.columns.buffers import BufferColumns, ids
 from ...model.problem import BufferId, Interval, Pair, Problem
 from ..constants import has_read_only_pools, is_constant
 from ..intervals import merged

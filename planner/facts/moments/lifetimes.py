@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from solvers.model.outcome import Proof
 
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
 from ...model.problem import BufferId, Problem

@@ -17,7 +17,7 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.problem import Buffer, Problem
 from .graph import Graph, among, moving, numbered, spread, starts_within

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...facts.rows import named_rows, names_of
-from ...model.placement_columns import PlacementColumns, pools_of
+from ...model.columns.placements import PlacementColumns, pools_of
 from ...model.plan import MAX_PROSE, Choice, ChoiceCertificate, Placement, Plan, PlanCertificate, Run, Shortage
 from ...model.storage import Sharing
 from ..documents import PLAN_FORMAT

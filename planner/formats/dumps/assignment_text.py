@@ -14,11 +14,11 @@ import numpy as np
 
 from ...checks import sound_as_read
 from ...checks.report import Report, quoted
+from ...model.columns.gathered import Gathered
+from ...model.columns.numbered import Numbered
+from ...model.columns.texts import GatheredTexts
 from ...model.errors import Code
-from ...model.gathered import Gathered
-from ...model.numbered import Numbered
 from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
-from ...model.texts import GatheredTexts
 from ..text.lines import lines, require_any, times, whole
 from .buffer_assignment import ALIGNMENT
 from .shared_places import OwnPlan, tied

@@ -13,9 +13,9 @@ import numpy as np
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input
 from ...facts.intervals import merged
+from ...model.columns.gathered import Gathered
+from ...model.columns.numbered import Numbered
 from ...model.errors import BadInput, Code
-from ...model.gathered import Gathered
-from ...model.numbered import Numbered
 from ...model.problem import MAX_ADDRESS, Buffer, Colocation, Constraints, Interval, Lifetimes, Pool, Problem
 from ..binary.protobuf import VARINT, Field, Part, message
 from .shared_places import OwnPlan

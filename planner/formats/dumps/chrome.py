@@ -23,12 +23,13 @@ from ...checks.names import require_ids_as_texts
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
-from ...model.columns import FEW, NO_HINT, ids
+from ...model.columns.buffers import NO_HINT, ids
+from ...model.columns.gathered import Gathered
+from ...model.columns.numbered import Found
+from ...model.columns.pools import named_pools
+from ...model.columns.rows import FEW
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.gathered import Gathered
-from ...model.numbered import Found
-from ...model.pool_columns import named_pools
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Interval, Lifetimes, Problem
 from .chrome_pairs import BEGINS, ENDS, Pairs, name_of
 from .chrome_waiting import NOTHING, Begun, Sized

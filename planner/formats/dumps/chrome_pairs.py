@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from ...checks.report import Place, Report, quoted
+from ...model.columns.numbered import Found
 from ...model.errors import Code
-from ...model.numbered import Found
 from .chrome_waiting import NOTHING, Begun, Sized, Threads, Waiting
 
 BEGINS, ENDS = ("B", "b"), ("E", "e")

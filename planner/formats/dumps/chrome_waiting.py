@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from ...model.columns import NO_HINT
-from ...model.numbered import Found
+from ...model.columns.buffers import NO_HINT
+from ...model.columns.numbered import Found
 
 NOTHING = -1
 """In place of the number of what has begun, and of a buffer's size: there is none."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ...checks import sound_as_read
 from ...checks.report import Place, bad_input
 from ...facts.names import Names
+from ...model.columns.gathered import Gathered
 from ...model.errors import Code
-from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Interval, Lifetimes, Problem
 from ..binary.flatbuffer import FlatBuffer, Table
 from .executorch_schema import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...checks.report import bad_input, cut, printable
 from ...facts.names import Names
-from ...model.columns import FEW, StepColumns
+from ...model.columns.rows import FEW, StepColumns
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS
 from ..binary.flatbuffer import FlatBuffer, Table, damaged

@@ -11,9 +11,9 @@ from solvers.model.instance import Term
 
 from ...checks import sound_as_read
 from ...checks.report import Report, bad_input, quoted
+from ...model.columns.gathered import Gathered
+from ...model.columns.numbered import Numbered
 from ...model.errors import Code
-from ...model.gathered import Gathered
-from ...model.numbered import Numbered
 from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
 from ..planners.minimalloc import rows
 from ..text.lines import decimal, whole

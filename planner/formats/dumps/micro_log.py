@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
 from ...checks.report import Report
+from ...model.columns.gathered import Gathered
 from ...model.errors import Code
-from ...model.gathered import Gathered
 from ...model.problem import Buffer, Lifetimes, Problem
 from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan

@@ -12,12 +12,12 @@ import numpy as np
 from solvers.model.instance import Ints
 
 from ...checks.report import Place, bad_input, quoted
-from ...model.columns import BufferColumns, ids
+from ...model.columns.buffers import BufferColumns, ids
+from ...model.columns.relations import tie_columns
+from ...model.columns.varied import VariedColumns
 from ...model.deadline import tick
 from ...model.errors import Code
 from ...model.problem import Buffer, Colocation, Constraints, Interval, Pool
-from ...model.relation_columns import tie_columns
-from ...model.varied_columns import VariedColumns
 
 MOST_SHARED = 5_000_000
 """The most ranges of bytes that buffers may leave to others which are needed longer."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, cut, printable, quoted
+from ...model.columns.gathered import Gathered
 from ...model.deadline import in_time
 from ...model.errors import MAX_FINDINGS, Code
-from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, Lifetimes, Pool, Problem
 
 if TYPE_CHECKING:

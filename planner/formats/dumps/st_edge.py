@@ -18,12 +18,12 @@ from ...checks import sound_as_read
 from ...checks.pool_choice import Classes
 from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.intervals import merged
+from ...model.columns.gathered import Gathered
+from ...model.columns.numbered import Found
+from ...model.columns.varied import kinds_of
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.gathered import Gathered
-from ...model.numbered import Found
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Pool, Problem
-from ...model.varied_columns import kinds_of
 from ..json.pieces import MAX_DIGITS
 from .shared_places import OwnPlan, tied
 

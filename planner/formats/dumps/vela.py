@@ -19,12 +19,12 @@ from solvers.model.instance import Ints
 from ...checks import sound_as_read
 from ...checks.report import Report
 from ...facts.names import Names
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.gathered import Gathered
+from ...model.columns.relations import tie_columns
+from ...model.columns.varied import VariedColumns
 from ...model.errors import Code
-from ...model.gathered import Gathered
 from ...model.problem import MAX_ADDRESS, Buffer, BufferId, Colocation, Constraints, Lifetimes, Problem
-from ...model.relation_columns import tie_columns
-from ...model.varied_columns import VariedColumns
 from ..text.lines import integer, lines, require_any, times, whole
 from .shared_places import OwnPlan
 

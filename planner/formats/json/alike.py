@@ -15,8 +15,8 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
+from ...model.columns.texts import GatheredTexts
 from ...model.deadline import look
-from ...model.texts import GatheredTexts
 from ..text.digits import Bytes, are_digits, chunks, numbers
 
 MOST_SHAPES = 64

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import isinf
 
 from ...checks.report import Place, Report, quoted
+from ...model.columns.numbered import FIRST, Numbered
 from ...model.deadline import tick
 from ...model.errors import Code
-from ...model.numbered import FIRST, Numbered
 from .pieces import MAX_DEPTH, MAX_DIGITS, most_keys
 
 _SPACE = re.compile(r"[ \t\n\r]*")

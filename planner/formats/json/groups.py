@@ -15,8 +15,8 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ...model.choice_columns import GroupColumns
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.choices import GroupColumns
 from ...model.deadline import look
 from ..text.digits import chunks
 from .alike import MOST_SHAPES, Listed, Place, Unusual, place_of, reduced, with_numbers_counted

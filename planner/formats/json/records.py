@@ -11,10 +11,11 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ...model.columns import FEW, NO_HINT, BufferColumns
-from ...model.pool_columns import PoolColumns
+from ...model.columns.buffers import NO_HINT, BufferColumns
+from ...model.columns.pools import PoolColumns
+from ...model.columns.rows import FEW
+from ...model.columns.varied import NEVER, NOWHERE, UNKNOWN, Saying, VariedColumns
 from ...model.problem import MAX_ADDRESS, MAX_TEXT, Buffer, Pool
-from ...model.varied_columns import NEVER, NOWHERE, UNKNOWN, Saying, VariedColumns
 from .alike import Alike, Listed, Shape, Unusual, fields_of, find_list, place_of
 from .groups import TakenGroups, taken_groups
 

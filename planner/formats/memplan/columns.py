@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, quoted
-from ...model.columns import buffer_columns
+from ...model.columns.buffers import buffer_columns
 from ...model.deadline import look
 from ...model.errors import MAX_FINDINGS, Code
 from ...model.problem import DEFAULT_TERMS, MAX_ADDRESS, MAX_TIME, BufferId, Lifetimes, Pool, Problem, is_simple

@@ -16,7 +16,9 @@ from ...checks import sound_as_read
 from ...checks.buffers import are_in_range
 from ...checks.pools import are_plain_pools
 from ...checks.report import Place, Report, quoted
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.ranges import GatheredRanges
+from ...model.columns.relations import GatheredPairs
 from ...model.deadline import in_time, look
 from ...model.errors import BadInput, Code
 from ...model.problem import (
@@ -41,8 +43,6 @@ from ...model.problem import (
     Was,
     has_one_peak,
 )
-from ...model.range_columns import GatheredRanges
-from ...model.relation_columns import GatheredPairs
 from ..documents import PROBLEM_FORMAT, Source, require_format
 from ..json.strict import STRICT_VALUES, BufferIdField, Part, Wire
 from ..json.validate import validate

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...checks.report import Place, Report
 from ...facts.intervals import merged
+from ...model.columns.gathered import Gathered, narrow
+from ...model.columns.ranges import GatheredRanges
+from ...model.columns.varied import VariedColumns
 from ...model.deadline import in_time
 from ...model.errors import Code
-from ...model.gathered import Gathered, narrow
 from ...model.problem import MAX_TIME, Buffer, Fixed, Interval, Lifetimes
-from ...model.range_columns import GatheredRanges
-from ...model.varied_columns import VariedColumns
 from ..memories import read_data
 from .wire import BufferWire
 

@@ -21,8 +21,8 @@ from ...checks import sound_as_read
 from ...checks.pool_choice import Classes
 from ...checks.report import Report, bad_input, quoted
 from ...facts.intervals import merged
+from ...model.columns.gathered import Gathered
 from ...model.errors import Code
-from ...model.gathered import Gathered
 from ...model.problem import (
     MAX_ADDRESS,
     Buffer,

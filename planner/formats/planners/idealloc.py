@@ -13,10 +13,10 @@ from ...checks import sound_as_read
 from ...checks.report import Report, bad_input
 from ...facts.intervals import merged
 from ...facts.names import numbers
+from ...model.columns.gathered import Gathered
+from ...model.columns.pools import named_pools
 from ...model.deadline import tick
 from ...model.errors import Code
-from ...model.gathered import Gathered
-from ...model.pool_columns import named_pools
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Lifetimes, Problem
 from ..memories import in_one_memory, ties, with_aligned_buffers
 

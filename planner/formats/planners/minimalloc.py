@@ -23,11 +23,12 @@ from solvers.model.instance import Ints
 from ...checks import sound_as_read
 from ...checks.report import Place, Report, bad_input, cut, quoted
 from ...facts.intervals import merged
-from ...model.columns import ids
+from ...model.columns.buffers import ids
+from ...model.columns.gathered import Gathered, Numbers
+from ...model.columns.pools import named_pools
+from ...model.columns.relations import tie_columns
 from ...model.deadline import tick
 from ...model.errors import BadInput, Code
-from ...model.gathered import Gathered, Numbers
-from ...model.pool_columns import named_pools
 from ...model.problem import (
     MAX_ADDRESS,
     MAX_TIME,
@@ -41,7 +42,6 @@ from ...model.problem import (
     Pool,
     Problem,
 )
-from ...model.relation_columns import tie_columns
 from ..documents import LEAST_BYTES, Source
 from ..json.scan import EMPTY, is_empty, undecodable
 from ..text.lines import header

@@ -13,10 +13,10 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.texts import GatheredTexts
 from ...model.deadline import look
 from ...model.errors import BadInput
-from ...model.texts import GatheredTexts
 from ..text.digits import Bytes, chunks, numbers
 
 COMMA, NEWLINE, MINUS = b",\n-"

@@ -10,7 +10,7 @@ from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_input, quoted
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen
-from ...model.columns import ids
+from ...model.columns.buffers import ids
 from ...model.errors import Code
 from ...model.problem import Buffer, Problem
 from ..memories import in_one_memory, ties, with_aligned_buffers

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from ...checks import sound_as_read
 from ...checks.report import Report, printable, quoted
 from ...facts.constants import CONSTANT
-from ...model.columns import buffer_columns
+from ...model.columns.buffers import buffer_columns
 from ...model.errors import MAX_ECHO, Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Fixed, Lifetimes, Pool, Problem, Speed
 from ..documents import Source

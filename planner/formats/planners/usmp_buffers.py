@@ -15,8 +15,8 @@ from typing_extensions import TypedDict
 from ...checks.names import are_different
 from ...checks.pairs import named_in_lists
 from ...checks.report import Report, quoted
+from ...model.columns.gathered import Gathered
 from ...model.errors import Code
-from ...model.gathered import Gathered
 from ...model.problem import Buffer, Constraints
 from ..json.strict import TOLERANT, Items, Label, unknown_keys
 from ..memories import read_data

@@ -15,7 +15,7 @@ from ...checks.report import Place, Report, bad_input, quoted
 from ...facts.constants import is_constant, spell_out_constants
 from ...facts.intervals import merged
 from ...facts.variants import as_chosen, require_nothing_to_choose
-from ...model.columns import ids
+from ...model.columns.buffers import ids
 from ...model.errors import Code
 from ...model.plan import Placement, Plan
 from ...model.problem import Buffer, BufferId, Pool, Problem

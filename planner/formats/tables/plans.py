@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...checks.names import require_ids_as_texts
 from ...checks.report import bad_answer, bad_input, quoted
-from ...model.columns import ids
+from ...model.columns.buffers import ids
 from ...model.errors import BadInput, Code
 from .endings import of_ending
 from .format import BYTES, CSV, JSON, TEXT, found

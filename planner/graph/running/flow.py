@@ -9,11 +9,11 @@ from itertools import chain
 from typing import cast
 
 from ...checks.report import bad_input, quoted
-from ...model.columns import FEW, StepColumns
+from ...model.columns.rows import FEW, StepColumns
+from ...model.columns.texts import GatheredTexts
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import Code
 from ...model.problem import BufferId, Interval
-from ...model.texts import GatheredTexts
 from ..columns import Memory, ids_of, name_of
 from ..operators import OperatorKind, TensorKind
 from ..program import Program

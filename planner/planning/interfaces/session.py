@@ -20,7 +20,7 @@ from ...checks.arguments import checked, explained, require_types
 from ...checks.declared.like import made_plain
 from ...facts.digest import digest
 from ...facts.figures import rows_of
-from ...model.columns import Columns
+from ...model.columns.rows import Columns
 from ...model.deadline import OutOfTime, time_limit
 from ...model.errors import echo
 from ...model.plan import Plan, PlanStatus

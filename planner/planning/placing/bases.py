@@ -11,7 +11,7 @@ import numpy as np
 from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 
 from ...facts.colocation import Congruence, joined
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import BadInput, Code, Finding
 from ...model.problem import Buffer, Pool, Problem

@@ -21,12 +21,12 @@ from solvers.model.instance import ADDRESS_LIMIT, Bools, Ints
 from ...facts.colocation import Congruence, Group, joined
 from ...facts.intervals import merged
 from ...facts.possible_places import Places
-from ...model.columns import BufferColumns, alignments, ids, restricted, sizes
+from ...model.columns.buffers import BufferColumns, alignments, ids, restricted, sizes
+from ...model.columns.placements import placement_columns
+from ...model.columns.pools import alignments_of as alignments_of_pools
+from ...model.columns.pools import any_reserved, bases_of, names_of, sizes_of
 from ...model.deadline import in_time, look
-from ...model.placement_columns import placement_columns
 from ...model.plan import Placement
-from ...model.pool_columns import alignments_of as alignments_of_pools
-from ...model.pool_columns import any_reserved, bases_of, names_of, sizes_of
 from ...model.problem import Buffer
 
 BEFORE, AFTER = -ADDRESS_LIMIT - 1, ADDRESS_LIMIT + 1

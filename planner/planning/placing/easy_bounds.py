@@ -16,10 +16,10 @@ from solvers.model.outcome import Proof
 from ...facts.constants import spell_out_constants
 from ...facts.intervals import merged
 from ...facts.possible_places import LOOKING, Places
-from ...model.columns import BufferColumns, ids, restricted, sizes
+from ...model.columns.buffers import BufferColumns, ids, restricted, sizes
+from ...model.columns.pools import PoolColumns, costs_of, names_of, sizes_of
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
-from ...model.pool_columns import PoolColumns, costs_of, names_of, sizes_of
 from ...model.problem import Buffer, BufferId, Problem
 from ...verifying.arguments.prices import priced_bound
 

@@ -13,14 +13,14 @@ from solvers.model.outcome import Certificate, Outcome, Proof
 
 from ...facts.digest import digest
 from ...facts.figures import amounts
-from ...model.columns import BufferColumns
-from ...model.columns import ids as ids_of
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.buffers import ids as ids_of
+from ...model.columns.placements import PlacementColumns, placement_columns
+from ...model.columns.pools import names_of as pool_names
+from ...model.columns.pools import sizes_of as sizes_of_pools
 from ...model.deadline import in_time
 from ...model.errors import echo
-from ...model.placement_columns import PlacementColumns, placement_columns
 from ...model.plan import Objective, Placement, Plan, PlanCertificate, PlanStatus, PoolUse, Run, TermValue, gap_to
-from ...model.pool_columns import names_of as pool_names
-from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import Problem
 from ...model.versions import versions
 from .lowering import Lowered

@@ -18,14 +18,14 @@ from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.figures import amounts, tied_groups
 from ...facts.intervals import merged
-from ...model.columns import BufferColumns, hints, ids, restricted, sizes
+from ...model.columns.buffers import BufferColumns, hints, ids, restricted, sizes
+from ...model.columns.placements import PlacementColumns, pool_numbers
+from ...model.columns.pools import names_of as pool_names
+from ...model.columns.texts import Texts
 from ...model.deadline import PREPARING, in_time, look
-from ...model.placement_columns import PlacementColumns, pool_numbers
 from ...model.plan import Placement as PlanPlacement
 from ...model.plan import Plan
-from ...model.pool_columns import names_of as pool_names
 from ...model.problem import BufferId, Pair, Problem
-from ...model.texts import Texts
 from .bases import Bases, Blocks
 
 TENS = 10 ** np.arange(1, 19)

@@ -18,12 +18,12 @@ from solvers.model.instance import LINEAR_TERMS, Choice, Linear, Term
 from ...facts.costs import access_cost, cost_of_moves, is_used, weighs_moves
 from ...facts.digest import digest
 from ...facts.possible_places import LOOKING, Places
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.placements import peaks_of, pools_of
+from ...model.columns.pools import cost_one_byte, costs_of, names_of, ranks_of
+from ...model.columns.pools import sizes_of as sizes_of_pools
 from ...model.deadline import WRITING_SECONDS, expect, finish, look
-from ...model.placement_columns import peaks_of, pools_of
 from ...model.plan import Objective, Placement, Plan, PlanStatus, PoolUse, TermValue, gap_to
-from ...model.pool_columns import cost_one_byte, costs_of, names_of, ranks_of
-from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import Constraints, Problem
 from .by_birth import plan_by_birth
 from .easy_bounds import easy_bound

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...facts.figures import amounts
 from ...facts.variants import count_of_alternatives, most_buffers
-from ...model.columns import BufferColumns
-from ...model.pool_columns import any_reserved
+from ...model.columns.buffers import BufferColumns
+from ...model.columns.pools import any_reserved
 from ...model.problem import Problem
 
 MICROSECONDS = {

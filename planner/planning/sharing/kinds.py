@@ -11,7 +11,7 @@ from solvers.model.instance import ADDRESS_LIMIT, Term
 from ...checks.report import Report, quoted
 from ...facts.costs import weighs_moves
 from ...facts.possible_places import Places
-from ...model.columns import BufferColumns, KeptBuffers
+from ...model.columns.buffers import BufferColumns, KeptBuffers
 from ...model.deadline import CHECKING, in_time, look
 from ...model.errors import CannotSolve, Code
 from ...model.problem import Buffer, BufferId, Pool, Problem

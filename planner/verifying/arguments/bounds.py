@@ -13,10 +13,10 @@ from solvers.model.outcome import Proof
 from ...facts.costs import MOVED
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
+from ...model.columns.pools import cost_one_byte, costs_of
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import ChoiceGoal, Plan, PlanCertificate, PlanStatus, gap_to
-from ...model.pool_columns import cost_one_byte, costs_of
 from ...model.problem import BufferId
 from ..findings import FindingKind, VerifyFinding
 from ..objective import can_be_priced, choice_cost, has_choice, price_of_peaks

@@ -14,10 +14,10 @@ from solvers.model.registry import searchers
 from ...facts.intervals import covers
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
+from ...model.columns.pools import costs_of, names_of, sizes_of
 from ...model.deadline import in_time, look, tick
 from ...model.errors import echo
 from ...model.plan import PlanCertificate
-from ...model.pool_columns import costs_of, names_of, sizes_of
 from ...model.problem import BufferId
 from .weights import one_group, read_weights, weigh
 

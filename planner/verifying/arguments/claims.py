@@ -11,11 +11,11 @@ from solvers.model.outcome import Proof
 
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
+from ...model.columns.pools import names_of
+from ...model.columns.pools import sizes_of as sizes_of_pools
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import Placement, Plan, PlanCertificate, PlanStatus, Shortage, TermValue, gap_to
-from ...model.pool_columns import names_of
-from ...model.pool_columns import sizes_of as sizes_of_pools
 from ...model.problem import BufferId, Problem
 from ...model.storage import Sharing
 from ..findings import FindingKind, VerifyFinding

@@ -14,7 +14,7 @@ from solvers.model.instance import LINEAR_TERMS, Term
 from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
 from ...model.deadline import tick
 from ...model.plan import Placement
 from ...model.problem import Buffer, Interval, Problem

@@ -13,7 +13,7 @@ import numpy as np
 from ...facts.intervals import merged
 from ...facts.possible_places import Places
 from ...facts.sweep import SUMMABLE, VERIFYING, Integers, exact_array
-from ...model.columns import BufferColumns
+from ...model.columns.buffers import BufferColumns
 from ...model.deadline import in_time, look
 from ...model.plan import PlanCertificate
 from ...model.problem import Problem

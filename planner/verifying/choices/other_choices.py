@@ -16,10 +16,10 @@ from ...facts.plain_choices import Choice, plain_choices
 from ...facts.possible_places import Places
 from ...facts.sweep import VERIFYING
 from ...facts.variants import broken_rules, choice_of, costs_of_choice, weighted_cost, with_choice
+from ...model.columns.pools import names_of
 from ...model.deadline import look
 from ...model.errors import echo
 from ...model.plan import ChoiceGoal, Plan, PlanStatus, Shortage
-from ...model.pool_columns import names_of
 from ...model.problem import Problem, Variants
 from ..arguments.certificates import objections, proves_infeasible
 from ..arguments.claims import check_figures, differences, misplaced_shortage

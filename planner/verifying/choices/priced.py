@@ -22,10 +22,10 @@ from solvers.model.instance import Term
 
 from ...facts.sweep import SUMMABLE, VERIFYING, Integers, exact_array
 from ...facts.variants import weighted_cost
+from ...model.columns.pools import by_name
 from ...model.deadline import in_time, look
 from ...model.errors import echo
 from ...model.plan import ChoiceCertificate
-from ...model.pool_columns import by_name
 from ...model.problem import Problem
 from ..arguments.prices import least_of_largest
 from .payers import Owner, payers

@@ -14,11 +14,12 @@ import pytest
 from planner.checks import check
 from planner.checks.names import Names
 from planner.facts import colocation
-from planner.model import gathered, relation_columns
-from planner.model.columns import KeptColumns, ids
-from planner.model.gathered import Gathered
+from planner.model.columns import gathered, relations
+from planner.model.columns.buffers import ids
+from planner.model.columns.gathered import Gathered
+from planner.model.columns.rows import KeptColumns
+from planner.model.columns.varied import VariedColumns
 from planner.model.problem import MAX_ADDRESS, MAX_TIME, Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem
-from planner.model.varied_columns import VariedColumns
 
 COUNT = 12
 NAMES = [f"b{i}" for i in range(COUNT)]
@@ -48,12 +49,12 @@ def in_columns(problem: Problem) -> Problem:
     made = Gathered()
     for buffer in problem.buffers:
         made.add(buffer)
-    with patch.object(gathered, "FEW", 0), patch.object(relation_columns, "FEW", 0):
+    with patch.object(gathered, "FEW", 0), patch.object(relations, "FEW", 0):
         buffers = made.all()
         index = {id_: i for i, id_ in enumerate(ids(buffers))}
         ties = problem.constraints.colocations
         rows = np.array([(index[tie.buffer], index[tie.base], tie.offset) for tie in ties], np.int64).reshape(-1, 3)
-        tied = relation_columns.tie_columns(ids(buffers), *rows.T)
+        tied = relations.tie_columns(ids(buffers), *rows.T)
     assert tuple(tied) == tuple(ties)
     return replace(problem, buffers=buffers, constraints=replace(problem.constraints, colocations=tied))
 
@@ -126,6 +127,6 @@ def test_sound_columns_are_checked_without_an_object(name: str) -> None:
     def forbidden(columns: KeptColumns[object]) -> Iterator[object]:
         raise AssertionError(type(columns).__name__)
 
-    with patch.object(VariedColumns, "made", forbidden), patch.object(relation_columns.TieColumns, "made", forbidden):
+    with patch.object(VariedColumns, "made", forbidden), patch.object(relations.TieColumns, "made", forbidden):
         assert not check(problem)
     assert not Names(problem).buffers

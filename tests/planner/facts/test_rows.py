@@ -12,7 +12,7 @@ import pytest
 from planner.facts.digest import digest
 from planner.facts.rows import AT_ONCE, named_rows, names_of, rows
 from planner.formats.json.lines import compact
-from planner.model.columns import BufferColumns
+from planner.model.columns.buffers import BufferColumns
 from planner.model.problem import Pool, Problem
 from solvers.model.instance import Ints
 

@@ -11,8 +11,8 @@ from planner.facts import colocation
 from planner.facts.digest import digest
 from planner.formats import FORMATS, documents, read_problem
 from planner.formats.json import loading, pieces, records, validate
-from planner.model import columns, gathered, relation_columns
-from planner.model.columns import Columns
+from planner.model.columns import buffers, gathered, relations
+from planner.model.columns.rows import Columns
 from planner.model.errors import BadInput, Finding
 from planner.model.problem import Problem
 from planner.planning.options.options import Options
@@ -28,7 +28,7 @@ MAKERS = {**{(name, "as programs write it"): make for name, make in PLAIN.items(
 def read(data: bytes, format_: str, *, in_columns: bool) -> tuple[Problem, tuple[str, ...]] | tuple[Finding, ...]:
     with ExitStack() as stack:
         stack.enter_context(patch.object(colocation, "FOREST", 1))
-        for module in (gathered, relation_columns, records, columns) if in_columns else ():
+        for module in (gathered, relations, records, buffers) if in_columns else ():
             stack.enter_context(patch.object(module, "FEW", 1))
         if in_columns:
             stack.enter_context(patch.object(documents, "LEAST_BYTES", 0))

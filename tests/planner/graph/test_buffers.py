@@ -7,7 +7,8 @@ import pytest
 from planner.facts.digest import digest
 from planner.graph import Tensor, TensorKind, program_problem
 from planner.graph.buffers import Gathered
-from planner.model.columns import BufferColumns, KeptBuffers, StepColumns
+from planner.model.columns.buffers import BufferColumns, KeptBuffers
+from planner.model.columns.rows import StepColumns
 from planner.model.errors import BadInput, Finding
 from planner.model.problem import MAX_ADDRESS, Buffer, Fixed, Pool, Problem
 from tests.planner.graph.random_programs import random_program

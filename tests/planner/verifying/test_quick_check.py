@@ -12,8 +12,8 @@ import pytest
 
 from planner import Buffer, Options, Plan, Pool, Problem, Session, Term, plan, verify
 from planner.generate import Request, generate
-from planner.model.columns import BufferColumns
-from planner.model.placement_columns import PlacementColumns
+from planner.model.columns.buffers import BufferColumns
+from planner.model.columns.placements import PlacementColumns
 from planner.model.plan import PlanCertificate, PlanStatus, without_proofs
 from planner.model.problem import Colocation, Constraints, Fixed
 from planner.verifying.quick_check import is_plainly_right

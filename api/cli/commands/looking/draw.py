@@ -11,7 +11,7 @@ from typing import NamedTuple
 from planner.drawing import MemoryMap, Sheet, compared, convergence, profile, svg
 from planner.formats.answers.opened import Asked, OpenedPlan, SaidFinding
 from planner.formats.tables.answers import USUAL, answer_kind
-from planner.model.columns import BufferColumns
+from planner.model.columns.buffers import BufferColumns
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.options import bad_option

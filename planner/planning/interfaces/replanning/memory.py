@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from ....model.columns import Columns
+from ....model.columns.rows import Columns
 from ....model.plan import Plan
 from ....model.problem import Buffer
 

@@ -18,7 +18,7 @@ from ....facts.colocation import groups as colocated
 from ....facts.constants import spell_out_constants
 from ....facts.intervals import merged
 from ....facts.variants import rules, weighted_cost
-from ....model.columns import sizes
+from ....model.columns.buffers import sizes
 from ....model.deadline import PREPARING, in_time, look, tick
 from ....model.plan import Placement
 from ....model.problem import Buffer, Colocation, Constraints, Fixed, Interval, Pool, Problem

@@ -10,7 +10,7 @@ from solvers.model.errors import StopReason
 from solvers.model.solver import Limits, Silent
 
 from ....facts.variants import count_of_alternatives
-from ....model.columns import sizes
+from ....model.columns.buffers import sizes
 from ....model.deadline import LEAST_SECONDS, PREPARING, OutOfTime, tick, until
 from ....model.problem import Problem
 from ..watching import Cancelled, Clock

@@ -15,8 +15,8 @@ from solvers.choice.alternatives.points import Point
 from ....facts.constants import spell_out_constants
 from ....facts.plain_choices import least_cost
 from ....facts.variants import as_chosen, count_of_alternatives
+from ....model.columns.pools import costs_of, names_of, sizes_of
 from ....model.plan import ChoiceCertificate, ChoiceGoal, Plan
-from ....model.pool_columns import costs_of, names_of, sizes_of
 from ....model.problem import Problem
 from ....verifying.arguments.bounds import of_its_choice_alone
 from ....verifying.choices.choice import AllChoices, most_memory

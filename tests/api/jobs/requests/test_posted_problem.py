@@ -13,7 +13,7 @@ from api.jobs.requests.problem_and_plan import problem_and_plan
 from api.settings import Settings
 from planner.formats.tables.answers import AnswerKind
 from planner.formats.tables.format import Format
-from planner.model import columns
+from planner.model.columns import rows
 from tests.http.served import THREE
 
 FEW = Settings(max_buffers=3)
@@ -43,9 +43,9 @@ def test_lists_of_a_plan_are_counted_before_they_are_loaded(name: str, monkeypat
 def test_an_answer_has_a_key_where_many_conflicts_are_listed() -> None:
     """They are columns then."""
     buffers = [
-        {"name_hint": f"u{i}", "size_bytes": 8, "conflicts": [f"u{i - 1}"] if i else []} for i in range(columns.FEW + 2)
+        {"name_hint": f"u{i}", "size_bytes": 8, "conflicts": [f"u{i - 1}"] if i else []} for i in range(rows.FEW + 2)
     ]
     data = json.dumps({"buffers": buffers}).encode()
     posted, again = (understand(data, "usmp", PLANS.loose.model_validate({}), Settings()) for _ in range(2))
-    assert isinstance(posted.subject.problem.constraints.listed, columns.Columns)
+    assert isinstance(posted.subject.problem.constraints.listed, rows.Columns)
     assert posted.key == again.key

@@ -12,7 +12,7 @@ from planner import BadInput, Buffer
 from planner.checks.report import Place
 from planner.formats.dumps import shared_places
 from planner.formats.dumps.shared_places import tied
-from planner.model.gathered import Gathered
+from planner.model.columns.gathered import Gathered
 from planner.model.problem import Colocation, Pool
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from planner.formats import read_problem
 from planner.formats.json import pieces, validate
-from planner.model import gathered
-from planner.model.columns import NumberColumns
+from planner.model.columns import gathered
+from planner.model.columns.buffers import NumberColumns
 from planner.model.errors import BadInput, Finding
 from planner.model.problem import MAX_TIME, Problem
 

@@ -11,8 +11,8 @@ from planner import BadInput, Pool, plan, read_problem
 from planner.facts.digest import digest
 from planner.formats.documents import Source
 from planner.formats.tables.problems import recognised
-from planner.model.columns import FEW
-from planner.model.pool_columns import PoolColumns
+from planner.model.columns.pools import PoolColumns
+from planner.model.columns.rows import FEW
 
 RECORDS = ((7, 0, 40, 64, 4096, 0, 16, 60), (8, 40, 50, 32, 4096, 0, 0, 32), (9, 10, 41, 16, 1 << 40, 8, 8, 16))
 

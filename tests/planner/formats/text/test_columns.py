@@ -22,7 +22,7 @@ from planner.formats.planners.minimalloc_writer import write_csv
 from planner.formats.tables.problems import FORMATS
 from planner.formats.text import digits
 from planner.generate import Request, generate
-from planner.model.columns import BufferColumns
+from planner.model.columns.buffers import BufferColumns
 from planner.model.errors import BadInput
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower

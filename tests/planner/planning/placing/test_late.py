@@ -12,9 +12,9 @@ from planner import read_problem, share, verify_sharing, write_problem
 from planner.facts.variants import with_choice
 from planner.generate import Request, generate
 from planner.model import deadline
-from planner.model.columns import FEW
+from planner.model.columns.placements import PlacementColumns
+from planner.model.columns.rows import FEW
 from planner.model.deadline import OutOfTime, look
-from planner.model.placement_columns import PlacementColumns
 from planner.model.plan import PlanStatus
 from planner.model.problem import Alternative, Buffer, CostTerm, Pool, Problem, VariantGroup, Variants
 from planner.planning.options.options import Options

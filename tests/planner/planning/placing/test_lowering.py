@@ -9,11 +9,12 @@ import pytest
 
 from planner import Options, PlanStatus, plan
 from planner.facts.colocation import Congruence, groups
-from planner.model.columns import FEW, BufferColumns, buffer_columns
+from planner.model.columns.buffers import BufferColumns, buffer_columns
+from planner.model.columns.placements import PlacementColumns
+from planner.model.columns.rows import FEW
+from planner.model.columns.texts import GatheredTexts, Texts
 from planner.model.errors import BadInput
-from planner.model.placement_columns import PlacementColumns
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty
-from planner.model.texts import GatheredTexts, Texts
 from planner.planning.placing.lowering import lower, place_blocks
 from solvers.model.instance import PoolSpec, Term
 

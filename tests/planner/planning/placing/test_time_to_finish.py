@@ -9,7 +9,8 @@ import pytest
 
 from planner import Options, Problem
 from planner.formats import read_problem
-from planner.model.columns import FEW, buffer_columns
+from planner.model.columns.buffers import buffer_columns
+from planner.model.columns.rows import FEW
 from planner.planning.placing import watching
 from planner.planning.placing.time_to_finish import seconds_to_finish, seconds_to_write_sweep
 from planner.planning.placing.watching import RESERVED_AT_LEAST, Clock

@@ -30,7 +30,8 @@ from planner import (
     verify_sharing,
     write_sharing,
 )
-from planner.model.columns import FEW, BufferColumns, buffer_columns
+from planner.model.columns.buffers import BufferColumns, buffer_columns
+from planner.model.columns.rows import FEW
 from planner.model.errors import PlannerError
 from planner.model.plan import Run
 from planner.model.problem import Fixed, Was

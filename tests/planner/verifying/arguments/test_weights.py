@@ -9,7 +9,7 @@ import pytest
 
 from planner.facts.intervals import covers
 from planner.facts.possible_places import Places
-from planner.model.columns import BufferColumns, KeptBuffers
+from planner.model.columns.buffers import BufferColumns, KeptBuffers
 from planner.model.plan import PlanCertificate
 from planner.model.problem import Buffer, Colocation, Constraints, Pool, Problem
 from planner.verifying.arguments import weights

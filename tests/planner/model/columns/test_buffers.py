@@ -12,8 +12,9 @@ from planner import Options, plan, verify, write_plan, write_problem
 from planner.checks import check
 from planner.facts.digest import digest
 from planner.facts.figures import figures
-from planner.model.columns import FEW, NO_HINT, BufferColumns, KeptBuffers, buffer_columns
-from planner.model.placement_columns import PlacementColumns
+from planner.model.columns.buffers import NO_HINT, BufferColumns, KeptBuffers, buffer_columns
+from planner.model.columns.placements import PlacementColumns
+from planner.model.columns.rows import FEW
 from planner.model.problem import MAX_TEXT, Buffer, BufferId, Pool, Problem
 from planner.planning.interfaces.session import Session
 from planner.planning.placing.lowering import lower

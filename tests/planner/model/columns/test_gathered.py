@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.model.columns import FEW, BufferColumns, ids
-from planner.model.gathered import Gathered
+from planner.model.columns.buffers import BufferColumns, ids
+from planner.model.columns.gathered import Gathered
+from planner.model.columns.rows import FEW
+from planner.model.columns.varied import Sayings, VariedColumns, are_any_fixed
 from planner.model.problem import Buffer, Fixed, Pool
-from planner.model.varied_columns import Sayings, VariedColumns, are_any_fixed
 
 PLAIN = [Buffer(f"b{i}", i, live=((i, i + 1),)) for i in range(FEW + 1)]
 ODD = [

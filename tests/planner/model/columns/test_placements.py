@@ -10,8 +10,8 @@ import pytest
 
 from planner import Buffer, Fixed, Options, Plan, Pool, Problem, plan, verify, write_plan
 from planner.facts.rows import AT_ONCE
-from planner.model.columns import FEW, BufferColumns
-from planner.model.placement_columns import (
+from planner.model.columns.buffers import BufferColumns
+from planner.model.columns.placements import (
     PlacementColumns,
     ids_of,
     peaks_of,
@@ -19,6 +19,7 @@ from planner.model.placement_columns import (
     pool_numbers,
     pools_of,
 )
+from planner.model.columns.rows import FEW
 from planner.model.plan import Placement
 from planner.model.problem import Constraints
 

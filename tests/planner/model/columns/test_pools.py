@@ -14,7 +14,7 @@ from planner import Options, plan, read_problem, verify, write_plan
 from planner.formats import documents
 from planner.formats.json import records
 from planner.formats.text import digits
-from planner.model.pool_columns import PoolColumns, by_name
+from planner.model.columns.pools import PoolColumns, by_name
 from planner.model.problem import MAX_TEXT
 from planner.planning.interfaces.session import Session
 from tests.planner.model.both_readers import check_both_readers, read

@@ -9,9 +9,9 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, Columns
-from .plan import Placement
-from .problem import BufferId
+from ..plan import Placement
+from ..problem import BufferId
+from .rows import FEW, Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

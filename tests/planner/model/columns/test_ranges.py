@@ -17,9 +17,9 @@ from planner.drawing.svg import svg
 from planner.facts.digest import digest
 from planner.facts.intervals import merged
 from planner.formats import FORMATS
+from planner.model.columns.ranges import GatheredRanges, RangeColumns
 from planner.model.errors import BadInput
 from planner.model.problem import Buffer, Fixed, Pool, Problem
-from planner.model.range_columns import GatheredRanges, RangeColumns
 
 RANGES = ((3, 5), (8, 16), (40, 41))
 AS_COLUMNS = RangeColumns(*(np.array(each) for each in zip(*RANGES, strict=True)))

@@ -11,9 +11,10 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, NO_HINT, BufferColumns, Kept, KeptColumns, NumberColumns, restricted
+from ..problem import Buffer, BufferId, Fixed, Interval
+from .buffers import NO_HINT, BufferColumns, NumberColumns, restricted
 from .numbered import FIRST, Numbered
-from .problem import Buffer, BufferId, Fixed, Interval
+from .rows import FEW, Kept, KeptColumns
 
 NEVER, UNKNOWN = (0, 0), (1, 1)
 """Instead of the first lifetime: there is none, and only constraints cause conflicts. No lifetime in columns begins where it ends."""

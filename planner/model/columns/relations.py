@@ -11,8 +11,9 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, Columns, Kept, KeptColumns, NumberColumns
-from .problem import BufferId, Colocation, Pair, Problem
+from ..problem import BufferId, Colocation, Pair, Problem
+from .buffers import NumberColumns
+from .rows import FEW, Columns, Kept, KeptColumns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

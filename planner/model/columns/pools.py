@@ -11,8 +11,8 @@ import numpy as np
 
 from solvers.model.instance import Bools, Ints
 
-from .columns import FEW, Kept, KeptColumns
-from .problem import Pool
+from ..problem import Pool
+from .rows import FEW, Kept, KeptColumns
 from .texts import GatheredTexts
 
 

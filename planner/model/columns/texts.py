@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
-from .problem import BufferId
+from ..problem import BufferId
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -25,8 +25,8 @@ from planner.facts.variants import (
 from planner.formats import documents
 from planner.formats.json import groups as reader
 from planner.formats.text import digits
-from planner.model.choice_columns import GroupColumns
-from planner.model.columns import BufferColumns
+from planner.model.columns.buffers import BufferColumns
+from planner.model.columns.choices import GroupColumns
 from planner.model.problem import MAX_TEXT, Problem
 from tests.planner.model.both_readers import check_both_readers, read
 from tests.property.long_lists import problem as grown

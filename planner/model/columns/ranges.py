@@ -11,8 +11,8 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, Columns
-from .problem import Interval
+from ..problem import Interval
+from .rows import FEW, Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

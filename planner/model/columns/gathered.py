@@ -11,10 +11,11 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, NO_HINT, BufferColumns
-from .problem import Buffer, BufferId, Pool
+from ..problem import Buffer, BufferId, Pool
+from .buffers import NO_HINT, BufferColumns
+from .rows import FEW
 from .texts import GatheredTexts
-from .varied_columns import NEVER, RARE, UNKNOWN, Saying, Sayings, VariedColumns, buffer_of
+from .varied import NEVER, RARE, UNKNOWN, Saying, Sayings, VariedColumns, buffer_of
 
 _LARGEST = 1 << 63
 _CONSTANT = "constant"

@@ -9,8 +9,9 @@ import numpy as np
 
 from solvers.model.instance import Ints
 
-from .columns import FEW, NO_HINT, BufferColumns, Kept, KeptColumns
-from .problem import Alternative, Buffer, VariantGroup
+from ..problem import Alternative, Buffer, VariantGroup
+from .buffers import NO_HINT, BufferColumns
+from .rows import FEW, Kept, KeptColumns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

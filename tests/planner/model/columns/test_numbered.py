@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from planner.model import numbered
-from planner.model.numbered import TOGETHER, Found, Numbered
+from planner.model.columns import numbered
+from planner.model.columns.numbered import TOGETHER, Found, Numbered
 
 PIECES = ("a", "b", "\n", "\0", "é", "€", "\U0001f600", "\ud800", "layer", "7")
 

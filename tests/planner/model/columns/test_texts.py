@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
+from planner.model.columns.texts import BLOCK, GatheredTexts, Texts
 from planner.model.problem import BufferId
-from planner.model.texts import BLOCK, GatheredTexts, Texts
 
 COUNTS = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3, 90 * BLOCK + 7]
 STRANGE: list[BufferId] = ["", "é" * 9, "\ud800", "a b", "\t", "\0", "\x85", "\u2028", "\r"]
