@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.instance import Bools, Instance, Ints, Placement, Term
-from ..model.linear_terms import LINEAR, choice_cost
+from ..model.instance import Bools, Instance, Ints, Placement
+from ..model.linear_terms import ADDITIVE, choice_cost
 from ..model.objective import peaks
 from .presolve import unit
-
-ADD_UP = LINEAR | {Term.REUSE_COST}
-"""Terms that do not mind on which of two pools of one price a peak is. The largest peak does."""
 
 
 def spare_pools(instance: Instance) -> dict[int, int]:
@@ -22,7 +19,7 @@ def spare_pools(instance: Instance) -> dict[int, int]:
     Alignments must not ask for room between: all bases of some best placement are multiples of one unit, which must be a multiple of theirs.
     """
     is_open = [pool.capacity is None and not pool.reserved for pool in instance.pools]
-    if sum(is_open) < 2 or instance.weighs_moves or not ADD_UP.issuperset(instance.terms):
+    if sum(is_open) < 2 or instance.weighs_moves or not ADDITIVE.issuperset(instance.terms):
         return {}
     free = _free(instance)
     costs = [cost for term in instance.terms if (cost := choice_cost(instance, term)) is not None]

@@ -12,6 +12,8 @@ from .instance import ADDRESS_LIMIT, LINEAR_TERMS, Choice, Instance, Ints, Linea
 from .outcome import Value
 
 LINEAR = frozenset(LINEAR_TERMS)
+ADDITIVE = LINEAR | {Term.REUSE_COST}
+"""Terms whose value is the sum over pools."""
 
 
 def choice_cost(instance: Instance, term: Term) -> Ints | None:

@@ -19,6 +19,8 @@ from scripts.measure.arguments import Arguments, seeds
 
 HEIGHT = 1 << 20
 STEPS_PER_BUFFER = 8
+LOOK_BACK = 400
+"""So many pieces back none is live any longer: they live for eight steps at most, and no more than 40 begin in one."""
 TALL = 0.33
 """Share of cuts in time for boxes with 60 to 110 of 300 to 500 pieces live at a time."""
 USUAL = ("whole:1500", "whole:3000", "whole:8000", "dropped3:3000", "dropped5:3000", "sizes:3000", "times:3000")
@@ -52,8 +54,11 @@ def cut(count: int, rng: random.Random, in_time: float = 0.5) -> list[Piece]:
 def family(name: str, count: int, seed: int) -> list[Piece]:
     """The pieces of one problem; `dropped3` lacks three per cent of them, and `tall_dropped3` also has many live at a time.
 
-    `wheels_dropped3` is cut around pinwheels too, as `memplan generate packing` cuts.
+    `wheels_dropped3` is cut around pinwheels too, as `memplan generate packing` cuts. Of `long15` so many live for most of the time, and short ones fill
+    what these leave.
     """
+    if name.startswith("long"):
+        return beside_long(int(name.removeprefix("long")), count, random.Random(f"{name} {count} {seed}"))
     if name.startswith("wheels_"):
         return wheels(name.removeprefix("wheels_"), count, seed)
     rng = random.Random(seed)
@@ -72,6 +77,36 @@ def wheels(name: str, count: int, seed: int) -> list[Piece]:
     pieces = [(*live, buffer.size) for buffer in made for live in buffer.live or ()]
     dropped = _dropped(name)
     return random.Random(seed).sample(pieces, count - count * dropped // 100) if dropped else pieces
+
+
+def beside_long(most: int, count: int, rng: random.Random) -> list[Piece]:
+    """So many long pieces, at most a third of all, each live for half of the time or more; short ones fill the room that they leave, as they come and go."""
+    longest = rng.choice((2, 4, 8))
+    times = max(8, count * longest // (2 * rng.choice((3, 5, 8))))
+    shares = [rng.uniform(1, 20) for _ in range(min(most, count // 3))]
+    long = []
+    for share in shares:
+        length = rng.randint(times // 2, times)
+        start = rng.choice((0, times - length, rng.randint(0, times - length)))
+        long.append((start, start + length, max(int(share / sum(shares) * HEIGHT * 3 // 4), 1)))
+    short = list[Piece]()
+    for now in range(times):
+        while len(short) + len(long) < count:
+            size, end = _room(long, short, now), now + rng.randint(1, longest)
+            if size <= HEIGHT // 200:
+                break
+            size = min(size, max(int(size * rng.uniform(0.2, 0.7)), HEIGHT // 40))
+            fits = (time for time in range(now + 1, end) if _room(long, short, time) < size)
+            short.append((now, min(next(fits, end), times), size))
+    pieces = [*short, *long]
+    rng.shuffle(pieces)
+    return pieces
+
+
+def _room(long: list[Piece], short: list[Piece], time: int) -> int:
+    """The room that is left at a time; short pieces come in the order in which they begin."""
+    recent = short[-LOOK_BACK:]
+    return HEIGHT - sum(size for start, end, size in (*long, *recent) if start <= time < end)
 
 
 def _dropped(name: str) -> int:

@@ -10,16 +10,13 @@ from ...geometry.presolve import Piece, restrict
 from ...model.conflicts import components
 from ...model.errors import StopReason
 from ...model.instance import Instance, Ints, Placement, Term
-from ...model.linear_terms import LINEAR
+from ...model.linear_terms import ADDITIVE
 from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Task
 from ..board import Board, Relay
 from .added_up import translated
 from .joint import Joint, work_of_part
-
-ADDITIVE = LINEAR | {Term.REUSE_COST}
-"""Terms whose value is the sum over pools."""
 
 
 def pieces_of(instance: Instance) -> list[Ints]:
