@@ -26,7 +26,7 @@ ANEW = 4
 
 
 def parts_of(instance: Instance) -> list[Ints]:
-    """Sets of blocks that share no pool with each other; one set if there is only one, or if terms do not add up."""
+    """Sets of blocks that share no pool with each other; one set if only one of them has a choice of pools, or if terms do not add up."""
     if not instance.has_choice or instance.weighs_moves or not LINEAR.issuperset(instance.terms):
         return [np.arange(instance.blocks)]
     _, of_class = np.unique(instance.pool_class, return_inverse=True)
@@ -37,6 +37,8 @@ def parts_of(instance: Instance) -> list[Ints]:
     label = connected(np.arange(len(instance.pools)), np.stack([first[rows], pools], axis=1))[first][of_class]
     marks = np.unique(label)
     is_wide = np.array([bool((instance.allowed[label == mark].sum(axis=1) > 1).any()) for mark in marks.tolist()])
+    if np.count_nonzero(is_wide) < 2:
+        return [np.arange(instance.blocks)]
     alone = np.isin(label, marks[~is_wide])  # pools without a choice need no division
     sets = [np.flatnonzero(label == mark) for mark in marks[is_wide].tolist()]
     return [*sets, np.flatnonzero(alone)] if alone.any() else sets

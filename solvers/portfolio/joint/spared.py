@@ -63,9 +63,14 @@ def _with_spare(instance: Instance, spare: dict[int, int], outcome: Outcome, bou
 
 
 def _shared(certificate: Certificate, heirs: dict[int, list[int]]) -> Certificate:
-    """The certificate with the prices of each pool in those whose place it took, too."""
-    weights = [(pool, *rest) for first, *rest in certificate.weights for pool in (first, *heirs.get(first, ()))]
-    crowds = [(pool, *rest) for first, *rest in certificate.crowds for pool in (first, *heirs.get(first, ()))]
+    """The certificate with the prices of each pool in those whose place it took, too; any that these had, where nothing could be, proved nothing."""
+    spare = {pool for some in heirs.values() for pool in some}
+
+    def pools_of(pool: int) -> tuple[int, ...]:
+        return () if pool in spare else (pool, *heirs.get(pool, ()))
+
+    weights = [(pool, *rest) for first, *rest in certificate.weights for pool in pools_of(first)]
+    crowds = [(pool, *rest) for first, *rest in certificate.crowds for pool in pools_of(first)]
     return replace(certificate, weights=tuple(weights), crowds=tuple(crowds))
 
 

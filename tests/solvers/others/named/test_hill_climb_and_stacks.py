@@ -38,7 +38,8 @@ def test_the_longest_life_comes_first_among_equal_urgency() -> None:
 
 
 def test_vela_says_which_buffer_is_too_high() -> None:
-    rows = (Buffer("a", 5, 4, ((0, 1),)), Buffer("b", 5, 3, ((0, 1),)))
+    """Beside c, a must begin at 0, and beside b at 4."""
+    rows = (Buffer("a", 5, 4, ((0, 2),)), Buffer("b", 4, 7, ((0, 1),)), Buffer("c", 5, 5, ((1, 2),)))
     made = planned("vela_hill_climb", rows, Pool("arena", 10))
     assert made.status is PlanStatus.UNKNOWN
     assert any("found no place for buffer 'b'" in warning for warning in made.warnings)
