@@ -69,8 +69,8 @@ def _shared(certificate: Certificate, heirs: dict[int, list[int]]) -> Certificat
     def pools_of(pool: int) -> tuple[int, ...]:
         return () if pool in spare else (pool, *heirs.get(pool, ()))
 
-    weights = [(pool, *rest) for first, *rest in certificate.weights for pool in pools_of(first)]
-    crowds = [(pool, *rest) for first, *rest in certificate.crowds for pool in pools_of(first)]
+    weights = [(pool, *each[1:]) for each in certificate.weights for pool in pools_of(each[0])]
+    crowds = [(pool, *each[1:]) for each in certificate.crowds for pool in pools_of(each[0])]
     return replace(certificate, weights=tuple(weights), crowds=tuple(crowds))
 
 
