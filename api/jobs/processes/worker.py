@@ -301,9 +301,8 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # the service says when to end; a terminal's Ctrl-C reaches all
     collect_rarely()
     share_one_heap()
-    logging.getLogger().addHandler(
-        logging.NullHandler()
-    )  # what libraries say of bad bodies is answered; written here, it could wait for ever
+    # What libraries say of bad bodies is answered; written to the log, it could wait for ever.
+    logging.getLogger().addHandler(logging.NullHandler())
     connection = Connection(int(sys.argv[1]))
     settings = Settings.model_validate_json(connection.recv_bytes())
     with contextlib.suppress(ValueError, OSError):
