@@ -48,6 +48,7 @@ class InPieces(PlacedChoices):
         """Bound the first term piece by piece, and lower every term window by window."""
         program = self.program
         if program.terms and program.rows:
+            is_filled = len(program.terms) > 1 and self._fill(1)
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
@@ -62,6 +63,8 @@ class InPieces(PlacedChoices):
             self._pack_all_together()
             self._lower_second()
             for index in range(len(program.terms)):
+                if is_filled and not self._is_settled(index):
+                    self._displace_below(index, budget.DISPLACING_FILLED)
                 self._settle_heights(index)
                 self._bound_below_heights(index)
                 if not self._is_settled(index) and self._can_begin_windows():

@@ -26,7 +26,8 @@ from .program.exchanges import narrowed
 from .program.program import Program, settled_in
 from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Answer, Question
-from .searches.peaks import Choice
+from .searches.filling import Filling
+from .searches.peaks import Choice, is_held_by_peaks
 from .searches.stretches import CROWDED, most_live
 from .standing import Standing
 
@@ -154,10 +155,14 @@ class PlacedChoices(Standing):
         """Lower the first term: blocks take the places of others in cheaper pools."""
         if self.best is None or self._is_over() or self._is_settled(0):
             return
-        work, seed = self._some(share), self.task.seed
-        self._take(
-            displaced(self.instance, self.program, self.number, self.packing, self.best, work, seed, self.control)
-        )
+        self._take(displaced(self.instance, self.program, 0, self.packing, self.best, self._some(share)))
+
+    def _displace_below(self, index: int, share: Share) -> None:
+        """The same for a later term, with the peaks that earlier ones count as they are."""
+        if self.best is None or self._is_over() or self.program.apart:
+            return
+        below = ending_at(self.instance, self._tops_held(index))
+        self._take(displaced(below, self.program, index, self.packing, self.best, self._some(share)))
 
     def _displace_first(self) -> None:
         """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""
@@ -172,6 +177,22 @@ class PlacedChoices(Standing):
         if not index and not self.has_chosen and self._can_displace():
             self._displace(budget.DISPLACING_INSTEAD)
             self.has_chosen = True
+
+    def _fill(self, index: int) -> bool:
+        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if the first one became no worse by that."""
+        program, held = self.program, self.value
+        if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
+            return False
+        first = program.terms[0]
+        if index != 1 or not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
+            return False
+        filling = Filling(self.instance, index, self.task, self.control)
+        if first.of_peaks[0] * filling.height > held[0]:
+            return False
+        found = filling.run(self._some(budget.FILLING))
+        self.packing.work += filling.work
+        value = self._take(found)
+        return bool(value) and value[:index] <= held[:index]
 
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""

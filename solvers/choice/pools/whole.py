@@ -22,7 +22,6 @@ from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.below_heights import HeightSearch
 from .searches.core import homes_of
-from .searches.filling import Filling
 from .searches.floors import FloorSearch
 from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
@@ -227,7 +226,7 @@ class Whole(FreeHeights):
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
-        if is_exact and self._fill(question):
+        if is_exact and self._has_many_live() and self._fill(question.term):
             if self._some(budget.WHOLE) < budget.MUCH_BESIDE_FILLING_PER_ENTRY * self.program.entries:
                 self._below_filled(question)
                 return []
@@ -247,27 +246,17 @@ class Whole(FreeHeights):
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
 
-    def _fill(self, question: Question) -> bool:
-        """Fill pools in turn where many blocks are live; true if the earlier terms became no worse by that."""
-        index, first = question.term, self.program.terms[0]
+    def _has_many_live(self) -> bool:
+        """Are so many blocks live at a time, on average, that pools are first filled in turn?"""
         lives = int((self.packing.ends - self.packing.starts).sum())
-        is_simple = len(self.program.homes) == self.instance.blocks and not self.program.apart
-        is_sum = index == 1 and len(set(first.of_peaks)) == 1 and not first.is_largest
-        if not is_simple or not is_sum or lives < budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1):
-            return False
-        filling = Filling(self.instance, index, self.task, self.control)
-        if first.of_peaks[0] * filling.height > question.held[0]:
-            return False
-        found = filling.run(self._some(budget.FILLING))
-        self.packing.work += filling.work
-        value = self._take(found)
-        return bool(value) and value[:index] <= question.held
+        return lives >= budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1)
 
     def _below_filled(self, question: Question) -> None:
         """Bound the term, and go over windows from where pools were filled."""
         index = question.term
         if self._has_prices(index):
             self._bound_by_pieces(index, [room.capacity for room in self.program.rooms], budget.BESIDE_FILLING)
+        self._displace_below(index, budget.DISPLACING_FILLED)
         self._improve(index, self._some(budget.WHOLE))
 
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:

@@ -1,4 +1,4 @@
-"""Lowers what a placement costs in the first term: blocks take the places of others in cheaper pools (the kernel `displace`), and who goes where is packed again."""
+"""Lowers what a placement costs in one term: blocks take the places of others in cheaper pools (the kernel `displace`), and who goes where is packed again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ....kernels import active_for
 from ....kernels.columns import columns
 from ....kernels.interface import Homes
 from ....kernels.selection import Origin
-from ....model.instance import Instance, Ints, Placement
-from ....model.solver import Control
+from ....model.instance import Instance, Placement
 from .. import budget
 from ..program.program import Program
+from ..program.writing import class_numbers
 from .packing import Packing
 
 MOST_COST_BITS = 52
@@ -19,18 +19,11 @@ MOST_COST_BITS = 52
 
 
 def displaced(
-    instance: Instance,
-    program: Program,
-    number: Ints,
-    packing: Packing,
-    start: Placement,
-    work: int,
-    seed: int,
-    control: Control,
+    instance: Instance, program: Program, index: int, packing: Packing, start: Placement, work: int
 ) -> Placement | None:
-    """A placement that costs less; None if there is none, or it could not be packed. `number` is the class of each block.
+    """A placement that costs less in this term of the program; None if there is none, or it could not be packed.
 
-    Without native kernels hardly anything is found in time: then there is none.
+    Where the instance's pools end, blocks stay below. Without native kernels hardly anything is found in time: then there is none.
     """
     selection = active_for(instance)
     if selection.origin is not Origin.NATIVE or work <= 0:
@@ -43,27 +36,28 @@ def displaced(
     pool, offset, spent = selection.kernels.displace(
         instance.sections,
         flat,
-        _homes(instance, program, number),
+        _homes(instance, program, index),
         np.ascontiguousarray(start.pool, dtype=np.int64),
         np.ascontiguousarray(start.offset, dtype=np.int64),
-        seed,
+        packing.task.seed,
         work,
-        lambda _: control.stopped() is not None,
+        lambda _: packing.control.stopped() is not None,
     )
     packing.work += spent
     if (pool == start.pool).all():
         return None
-    for end in (p for p, room in enumerate(program.rooms) if room.capacity is not None):
+    for end in (p for p, room in enumerate(instance.pools) if room.capacity is not None):
         here = np.flatnonzero(pool == end)
         packing.know(end, here, offset[here])
     found, _ = packing.pack(pool, frozenset(), budget.PACKING_CROWDED)
     return found
 
 
-def _homes(instance: Instance, program: Program, number: Ints) -> Homes:
+def _homes(instance: Instance, program: Program, index: int) -> Homes:
     """What holds of each block in each pool. Blocks that share a pool with others stay where they are."""
+    number = class_numbers(instance)
     is_alone = np.bincount(number)[number] == 1
-    term = program.terms[0].of_homes
+    term = program.terms[index].of_homes
     shift = max(sum(map(sum, term)).bit_length() - MOST_COST_BITS, 0)
     cost = np.zeros((len(program.homes), len(program.rooms)), dtype=np.int64)
     for group, (homes, costs) in enumerate(zip(program.homes, term, strict=True)):
@@ -75,7 +69,7 @@ def _homes(instance: Instance, program: Program, number: Ints) -> Homes:
         highest=np.where(instance.allowed, instance.highest, -1).reshape(-1),
         modulus=instance.modulus.reshape(-1),
         residue=instance.residue.reshape(-1),
-        endless=np.array([room.capacity is None for room in program.rooms], dtype=np.int64),
+        endless=np.array([room.capacity is None for room in instance.pools], dtype=np.int64),
         taken=np.array(taken, dtype=np.int64).reshape(-1),
         stays=(~is_alone).astype(np.int64),
     )

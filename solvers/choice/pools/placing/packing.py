@@ -46,7 +46,7 @@ class Packing:
 
     def __init__(self, instance: Instance, task: Task, control: Control) -> None:
         self.work = 0
-        self.instance, self._task, self._control = instance, task, _Quietly(control)
+        self.instance, self.task, self.control = instance, task, _Quietly(control)
         block = instance.part_block[instance.rect_part]
         self.starts = np.full(instance.blocks, instance.sections, dtype=np.int64)
         """When each block is first live."""
@@ -120,8 +120,8 @@ class Packing:
             penalties=piece.penalties[:0],
             was=None,
         )
-        task = Task(replace(self._task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self._task.seed)
-        outcome = solve_separate_pools(piece, task, self._control, packers(), by_name=False)
+        task = Task(replace(self.task.limits, work=work_of_piece(len(blocks)), workers=1), Goal.FIT, self.task.seed)
+        outcome = solve_separate_pools(piece, task, self.control, packers(), by_name=False)
         self.work += outcome.work + budget.PIECE + instance.blocks // budget.BLOCKS_PER_UNIT
         if outcome.placement is None:
             return None
@@ -155,13 +155,13 @@ class Packing:
     def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome:
         """What comes of packing these blocks into the pool within its capacity, beside those that stay where they are."""
         piece = self._piece(pool, blocks, stay)
-        outcome = solve_separate_pools(piece, self._of(goal, work), self._control, packers(), by_name=False)
+        outcome = solve_separate_pools(piece, self._of(goal, work), self.control, packers(), by_name=False)
         self.work += outcome.work
         return outcome if stay is None else _of_first(len(blocks), outcome)
 
     def in_order(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome | None:
         """What CP-SAT says, which decides who lies below whom; None if these blocks are not for it."""
-        answer = ask("cpsat_order", self._piece(pool, blocks, stay), self._of(goal, work), self._control)
+        answer = ask("cpsat_order", self._piece(pool, blocks, stay), self._of(goal, work), self.control)
         if not isinstance(answer, Outcome):
             return None
         self.work += answer.work
@@ -192,7 +192,7 @@ class Packing:
         )
 
     def _of(self, goal: Goal, work: int) -> Task:
-        return Task(replace(self._task.limits, work=work, workers=1), goal, self._task.seed)
+        return Task(replace(self.task.limits, work=work, workers=1), goal, self.task.seed)
 
 
 def _of_first(number: int, outcome: Outcome) -> Outcome:

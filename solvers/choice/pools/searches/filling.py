@@ -68,8 +68,7 @@ class Filling:
         self._costs = costs
         """Of each block in each pool."""
         self._gains = [
-            np.where(np.isfinite(costs[:, pool]), costs[:, self._turns[n + 1 :]].min(axis=1) - costs[:, pool], -np.inf)
-            / np.maximum(areas, 1)
+            _lost(costs[:, pool], costs[:, self._turns[n + 1 :]].min(axis=1)) / np.maximum(areas, 1)
             for n, pool in enumerate(self._turns[:-1])
         ]
         """By turn: what a block loses if it has to go to a later pool, for its size."""
@@ -199,3 +198,10 @@ class Filling:
         np.subtract.at(change, i.rect_end[rects], self._sizes[rects])
         live: Ints = np.cumsum(change)[: i.sections]
         return live
+
+
+def _lost(here: Floats, later: Floats) -> Floats:
+    """What each loses if it goes from here to the cheapest of the later pools; minus infinity where it may not be here."""
+    is_open = np.isfinite(here)
+    lost: Floats = np.where(is_open, later, -np.inf) - np.where(is_open, here, 0.0)
+    return lost

@@ -28,6 +28,7 @@ from tests.property.test_solvers_alone import check
 from tests.small.judge import judge
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
+from tests.solvers.kernels.kernel_sets import where_native_run
 
 WORK = 3_000_000
 
@@ -207,6 +208,20 @@ def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkey
     assert made.value is not None
     assert made.bound is not None
     assert made.bound <= made.value <= 1.02 * made.bound
+
+
+@where_native_run("without them nothing takes the place of others")
+def test_pools_are_filled_in_turn_for_a_second_term_of_large_problems_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heights that a choice at the fullest sections gave were not reached: all stayed in one pool, where the second term was 6.6 times its bound."""
+    monkeypatch.setattr(budget, "LARGE", 50)
+    problem = with_preference(generate("hot", Request(400, 4, 1, {"live": 40})), Preference.SIZE)
+    made = plan(problem, Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first"))
+    assert not verify(problem, made)
+    first, second = made.objective.terms
+    assert first.value == first.bound
+    assert second.value is not None
+    assert second.bound is not None
+    assert second.value <= 1.3 * second.bound
 
 
 def test_a_plan_whose_prices_were_cut_short_may_be_another_next_time(monkeypatch: pytest.MonkeyPatch) -> None:

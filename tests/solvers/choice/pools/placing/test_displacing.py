@@ -10,8 +10,8 @@ import pytest
 from solvers.choice.pools import budget
 from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing.displacing import displaced
-from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.placing.packing import Packing, ending_at
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
@@ -34,7 +34,7 @@ def found(instance: Instance, pools: list[int], offsets: list[int]) -> Placement
     task, program = Task(Limits(work=WORK)), program_of(instance)
     start = Placement(np.array(pools), np.array(offsets))
     packing = Packing(instance, task, Silent())
-    return displaced(instance, program, class_numbers(instance), packing, start, WORK, 0, Silent())
+    return displaced(instance, program, 0, packing, start, WORK)
 
 
 @where_native_run("without them nothing is looked for")
@@ -52,6 +52,21 @@ def test_blocks_that_share_a_pool_stay() -> None:
     placement = found(instance_of([0, 1, 1]), [1, 1, 1], [0, 4, 8])
     assert placement is not None
     assert placement.pool.tolist() == [0, 1, 1]
+
+
+@where_native_run("without them nothing is looked for")
+def test_a_later_term_is_lowered_below_the_peaks_as_they_are() -> None:
+    """Two blocks live together, of which one has room below the first pool's peak, and another that the second pool has room for below its own."""
+    costs = ((0, 5), (0, 9))
+    blocks = [plain(0, 2, 4, access=cost, pool_class=group) for group, cost in enumerate(costs)]
+    terms = (Term.SUM_OF_PEAKS, Term.ACCESS_COST)
+    instance = make_instance(blocks, pools=[PoolSpec(8), PoolSpec(None)], terms=terms)
+    task, start = Task(Limits(work=WORK)), Placement(np.array([0, 1]), np.array([0, 0]))
+    below = ending_at(instance, (4, 4))
+    placement = displaced(below, program_of(instance), 1, Packing(instance, task, Silent()), start, WORK)
+    assert placement is not None
+    assert violation(below, placement) is None
+    assert evaluate(instance, placement) == (8, 5)
 
 
 @where_native_run("without them nothing is looked for")

@@ -58,6 +58,18 @@ def test_blocks_that_may_be_in_the_last_pool_alone_never_come_sooner() -> None:
     assert found is None or violation(instance, found) is None
 
 
+def test_blocks_that_may_be_in_the_first_pool_alone_stay_there() -> None:
+    """What they lose elsewhere is infinite, and nothing is reckoned with that of which numpy warns."""
+    problem = with_preference(generate("hot", Request(120, 0, 1, {"live": 30})), Preference.SIZE)
+    first = problem.pools[0].name
+    least = sorted(each.size for each in problem.buffers)[5]
+    buffers = tuple(replace(each, pools=(first,)) if each.size <= least else each for each in problem.buffers)
+    instance = lower(replace(problem, buffers=buffers)).instance
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    assert found is not None
+    assert violation(instance, found) is None
+
+
 def test_the_same_work_gives_the_same_placement() -> None:
     instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
     first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
