@@ -15,6 +15,7 @@ from . import budget
 from .cutting import Pieces
 from .free_heights import FreeHeights
 from .placing.packing import Packing, ending_at
+from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
@@ -116,6 +117,8 @@ class Whole(FreeHeights):
         question = self._question(index, stretch, is_exact)
         if not self._weighs_peaks(index):
             return self._with_covers(question, is_exact)
+        if is_exact and self._choose_in_some_pools(question):
+            question = self._question(index, stretch, is_exact)
         if can_limit(self.program, index):
             return self._with_choice_held(question, is_exact)
         if is_held_by_peaks(self.program, index):
@@ -133,6 +136,20 @@ class Whole(FreeHeights):
                 found = self._with_given_peaks(question, found, self._some(share))
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
+
+    def _choose_in_some_pools(self, question: Question) -> bool:
+        """Where there are many pools, choose again all that is in some of them, from what is best; true if something better came of it."""
+        if self.best is None or not has_many_pools(self.program):
+            return False
+        value, index = self.value, question.term
+        search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
+
+        def better() -> bool:
+            self._take(search.placement)
+            return not self._is_over() and not self._is_finished(index)
+
+        search.improve(self._some(budget.SOME_POOLS), better)
+        return self.value != value
 
     def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first, then below limits."""

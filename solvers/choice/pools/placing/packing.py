@@ -67,7 +67,7 @@ class Packing:
         unfit = []
         for p in np.unique(pool).tolist():
             blocks = np.flatnonzero(pool == p)
-            found = self._packed(p, blocks, p in counted, work)
+            found = self.packed(p, blocks, p in counted, work)
             if found is None:
                 unfit.append(p)
             else:
@@ -79,7 +79,7 @@ class Packing:
         offset, heights = placement.offset.copy(), self.instance.block_high
         for p in counted:
             blocks = np.flatnonzero(placement.pool == p)
-            found = self._packed(p, blocks, True, work) if len(blocks) else None
+            found = self.packed(p, blocks, True, work) if len(blocks) else None
             if found is not None and (found + heights[blocks]).max() < (offset[blocks] + heights[blocks]).max():
                 offset[blocks] = found
         return Placement(placement.pool, offset)
@@ -142,7 +142,7 @@ class Packing:
         meets[first[free[second]]] = True
         return meets
 
-    def _packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Ints | None:
+    def packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Ints | None:
         """The offsets of these blocks in the pool; None if they were not packed within its capacity."""
         if not self.instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
             return None
