@@ -109,8 +109,10 @@ ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 CROWDS = Share(2, 5)
 
-SOME_POOLS, SOME_POOLS_A_CLASS = Share(1, 2), 1_500
-"""Where there are many pools, for choosing again in two or three of them; and for each class in a question about these."""
+SOME_POOLS, SOME_POOLS_OF_PEAKS, SOME_POOLS_OF_LATER = Share(1, 2), Share(4, 5), Share(1, 4)
+"""Where there are many pools, for choosing again in two or three of them; where only peaks count, which other steps hardly lower, and of a later term;"""
+SOME_POOLS_A_CLASS = 1_500
+"""and for each class in a question about these."""
 PACKING_SOME, PACKING_SOME_A_BLOCK = 5_000, 100
 """Packing one of them anew, with so much more for each block."""
 

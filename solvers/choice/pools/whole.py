@@ -139,16 +139,19 @@ class Whole(FreeHeights):
 
     def _choose_in_some_pools(self, question: Question) -> bool:
         """Where there are many pools, choose again all that is in some of them, from what is best; true if something better came of it."""
-        if self.best is None or not has_many_pools(self.program):
-            return False
         value, index = self.value, question.term
+        term = self.program.terms[index]
+        if self.best is None or not any(term.of_peaks) or not has_many_pools(self.program):
+            return False
+        share = budget.SOME_POOLS if any(map(any, term.of_homes)) else budget.SOME_POOLS_OF_PEAKS
+        share = budget.SOME_POOLS_OF_LATER if index else share
         search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
 
         def better() -> bool:
             self._take(search.placement)
             return not self._is_over() and not self._is_finished(index)
 
-        search.improve(self._some(budget.SOME_POOLS), better)
+        search.improve(self._some(share), better)
         return self.value != value
 
     def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
