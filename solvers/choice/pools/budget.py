@@ -109,10 +109,10 @@ ROUNDS_AT_FIRST = 2
 """Of the linear program: without crowds, and with those of one each. That shows what crowds are worth."""
 CROWDS = Share(2, 5)
 
-SOME_POOLS, SOME_POOLS_OF_PEAKS, SOME_POOLS_OF_LATER = Share(1, 2), Share(4, 5), Share(1, 4)
+SOME_POOLS, SOME_POOLS_OF_PEAKS, SOME_POOLS_OF_LATER = Share(2, 5), Share(4, 5), Share(1, 4)
 """Where there are many pools, for choosing again in two or three of them; where only peaks count, which other steps hardly lower, and of a later term;"""
-SOME_POOLS_A_CLASS = 1_500
-"""and for each class in a question about these."""
+SOME_POOLS_A_CLASS, SOME_POOLS_PER_ENTRY = 1_500, 32
+"""and for each class in a question about these, or for each number in its program, if that is more."""
 PACKING_SOME, PACKING_SOME_A_BLOCK = 5_000, 100
 """Packing one of them anew, with so much more for each block."""
 
@@ -210,6 +210,8 @@ BELOW_HEIGHTS = Share(1, 3)
 
 PART_OF_PEAKS = 8
 """Searching for peaks."""
+PART_OF_SOME_POOLS = 3
+"""Choosing again in some of many pools."""
 PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
 PART_OF_HEIGHTS = 3

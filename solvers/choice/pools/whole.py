@@ -43,6 +43,8 @@ class Whole(FreeHeights):
         super().__init__(instance, program, task, control)
         self.floored: Value | None = None
         """The earlier terms' values when a term was last bounded pool by pool."""
+        self.in_some_pools = set[int]()
+        """The terms for which all in some of many pools was chosen again."""
 
     def run(self) -> Outcome:
         self._displace_first()
@@ -86,6 +88,8 @@ class Whole(FreeHeights):
                 break
         if not self._is_finished(index):
             self._displace_instead(index)
+            if index not in self.in_some_pools:
+                self._choose_in_some_pools(self._question(index, (), is_exact=True))
             self._improve(index, self._some(budget.WINDOWS_WHEN_NEAR if self._is_near(index) else budget.WINDOWS))
 
     def _pack_at_bound(self, index: int) -> None:
@@ -143,8 +147,10 @@ class Whole(FreeHeights):
         term = self.program.terms[index]
         if self.best is None or not any(term.of_peaks) or not has_many_pools(self.program):
             return False
-        share = budget.SOME_POOLS if any(map(any, term.of_homes)) else budget.SOME_POOLS_OF_PEAKS
-        share = budget.SOME_POOLS_OF_LATER if index else share
+        self.in_some_pools.add(index)
+        share = budget.SOME_POOLS_OF_LATER if index else budget.SOME_POOLS_OF_PEAKS
+        if not index and any(map(any, term.of_homes)):
+            share = budget.SOME_POOLS
         search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
 
         def better() -> bool:

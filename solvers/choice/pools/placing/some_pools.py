@@ -63,6 +63,9 @@ class SomePools:
         self._counted = [any(term.of_peaks[pool] for term in terms) for pool in range(len(program.rooms))]
         self._entries = entries_of(program)
         self._pool_of_row = np.array([row.pool for row in program.rows], dtype=np.int64)
+        self._counts = np.zeros((len(program.homes), len(program.rooms)), dtype=np.int64)
+        """The rows of each class in each pool."""
+        np.add.at(self._counts, (self._entries.group, self._pool_of_row[self._entries.row]), 1)
         self._always = np.array([row.always for row in program.rows], dtype=np.int64)
         sections = np.array([row.section for row in program.rows], dtype=np.int64)
         self._time = np.unique(sections, return_inverse=True)[1].reshape(-1)
@@ -72,6 +75,8 @@ class SomePools:
         self._has_costs = any(len(set(costs)) > 1 for costs in program.terms[question.term].of_homes)
         self._changed = [0] * len(program.rooms)
         """and how often each was chosen for."""
+        self._most = 0
+        """One question takes no more work."""
         self._tried: dict[tuple[int, ...], tuple[int, ...]] = {}
         """For some pools, how often each was chosen for when they were last asked about."""
 
@@ -86,7 +91,7 @@ class SomePools:
 
     def improve(self, work: int, on_better: Callable[[], bool]) -> None:
         """Lower the term until nothing is gained any more or so much work is done; `on_better` is called after each gain, and false ends it all."""
-        end = self.work + work
+        end, self._most = self.work + work, work // budget.PART_OF_SOME_POOLS
         while any(self._choose_again(some, end) for some in self._promising()):
             if not on_better():
                 break
@@ -123,14 +128,17 @@ class SomePools:
         self._tried[some] = state
         inside, homes = set(some), self._program.homes
         members = [group for group, pool in enumerate(self._pools) if pool in inside and len(homes[group]) > 1]
-        if not members:
+        entries = int(self._counts[np.ix_(members, some)].sum())
+        if not entries or entries * budget.LEAST_PER_ENTRY_WITH_PEAKS > min(self._most, end - self.work):
             return False
         part = self._part(some, members)
+        self._packing.work += budget.WINDOW_PER_ENTRY * part.entries
         question = self._question_about(part, members)
         stretch = list(question.stretch or [0] * len(part.rooms))
         while self.work < end:
             asked = replace(question, stretch=tuple(stretch), near=None if any(stretch) else question.near)
-            work = min(budget.SOME_POOLS_A_CLASS * len(members), end - self.work)
+            work = max(budget.SOME_POOLS_A_CLASS * len(members), budget.SOME_POOLS_PER_ENTRY * part.entries)
+            work = min(work, self._most, end - self.work)
             answer = self._asking.ask(part, asked, work)
             if answer.pools is None:
                 return False
