@@ -7,6 +7,8 @@ proven plans of the last solver, and its processor time, with all its processes.
 what this many seconds stand for, and nothing by the clock, so everything but the processor time repeats exactly. `without:NAME` is `auto` without
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
+`--more pads` has sixteen memories that are alike, with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
+twice the room and without an unlimited memory.
 """
 
 from __future__ import annotations
@@ -19,12 +21,14 @@ from dataclasses import replace
 
 from planner import Options, Plan, Pool, Preference, Problem, plan
 from planner.generate import Request, generate
+from planner.generate.request import largest_live_sum
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, by_work, cases, seeds
 from solvers.portfolio.roster import ROSTER
 from solvers.sandbox import shutdown
 
 WITHOUT = "without:"
+PADS = 16
 RESERVED = 64
 """So many times a memory's alignment is reserved in it."""
 
@@ -86,11 +90,28 @@ def with_ranges(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=tuple(pools), buffers=tuple(buffers))
 
 
+def in_pads(problem: Problem, eighths: int, *, is_alone: bool) -> Problem:
+    """The problem with equal memories in place of the limited ones, and so many eighths of what is live in all of them; also in place of the others, if alone."""
+    size = largest_live_sum(problem.buffers) * eighths // (8 * PADS)
+    limited = [pool for pool in problem.pools if pool.size is not None]
+    pads = tuple(replace(limited[0], name=f"pad{n}", size=size) for n in range(PADS))
+    others = () if is_alone else tuple(pool for pool in problem.pools if pool.size is None)
+    mine = {pool.name: (pool.name,) for pool in others}
+    mine |= {pool.name: tuple(pad.name for pad in pads) for pool in (problem.pools if is_alone else limited)}
+    buffers = []
+    for buffer in problem.buffers:
+        homes = buffer.pools or tuple(pool.name for pool in problem.pools)
+        buffers.append(replace(buffer, pools=tuple(dict.fromkeys(name for home in homes for name in mine[home]))))
+    return replace(problem, pools=(*pads, *others), buffers=tuple(buffers))
+
+
 def with_more(problem: Problem, form: str) -> Problem:
-    """The problem with its last unlimited memory once more, or with a copy of all of it."""
+    """The problem with its last unlimited memory once more, with a copy of all of it, or with memories that are alike."""
     every = tuple(pool.name for pool in problem.pools)
     if form == "none":
         return problem
+    if form in ("pads", "alone"):
+        return in_pads(problem, 5 if form == "pads" else 10, is_alone=form == "alone")
     if form == "again":
         last = next(pool for pool in reversed(problem.pools) if pool.size is None and not pool.read_only)
         alike = replace(last, name=f"{last.name}.again")
@@ -117,7 +138,7 @@ def main() -> None:
     parser.add_work(10)
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
-    parser.add_argument("--more", choices=("none", "again", "twice"), default="none")
+    parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone"), default="none")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)

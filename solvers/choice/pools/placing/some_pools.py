@@ -7,7 +7,7 @@ peaks come at different times; those of two or three are brought together, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -58,6 +58,10 @@ class SomePools:
         """Where each class is now;"""
         self._peaks = list(peaks(instance, start))
         """how high the pools are;"""
+        self._apart: dict[int, list[int]] = {}
+        for a, b in program.apart:
+            self._apart.setdefault(a, []).append(b)
+            self._apart.setdefault(b, []).append(a)
         self._all = sorted(_chosen(program))
         terms = program.terms[: question.term + 1]
         self._counted = [any(term.of_peaks[pool] for term in terms) for pool in range(len(program.rooms))]
@@ -202,6 +206,10 @@ class SomePools:
         held = all(part.value(term, pools, tops) <= most for term, most in enumerate(asked.held))
         return held and asked.most is not None and part.value(asked.term, pools, tops) <= asked.most
 
+    def _taken(self, group: int, members: Container[int]) -> set[int]:
+        """The pools in which somebody stays who must not be in one with this class."""
+        return {self._pools[other] for other in self._apart.get(group, ()) if other not in members}
+
     def _part(self, some: Sequence[int], members: Sequence[int]) -> Program:
         """The program of these classes in these pools. Whoever has his only home there is there in any case."""
         program, inside = self._program, set(some)
@@ -212,7 +220,11 @@ class SomePools:
                 row = program.rows[number]
                 mine = tuple((number_of[group], units) for group, units in row.members if group in number_of)
                 rows.setdefault((pool, row.always, mine), row._replace(members=mine))
-        kept = [[n for n, pool in enumerate(program.homes[group]) if pool in inside] for group in members]
+        homes = [inside.difference(self._taken(group, number_of)) for group in members]
+        kept = [
+            [n for n, pool in enumerate(program.homes[group]) if pool in mine]
+            for group, mine in zip(members, homes, strict=True)
+        ]
         return Program(
             homes=tuple(tuple(program.homes[g][n] for n in mine) for g, mine in zip(members, kept, strict=True)),
             rooms=program.rooms,
