@@ -8,7 +8,7 @@ what this many seconds stand for, and nothing by the clock, so everything but th
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
 `--more pads` has sixteen memories that are alike, with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
-twice the room and without an unlimited memory.
+three halves of them and without an unlimited memory.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def with_more(problem: Problem, form: str) -> Problem:
     if form == "none":
         return problem
     if form in ("pads", "alone"):
-        return in_pads(problem, 5 if form == "pads" else 10, is_alone=form == "alone")
+        return in_pads(problem, 5 if form == "pads" else 12, is_alone=form == "alone")
     if form == "again":
         last = next(pool for pool in reversed(problem.pools) if pool.size is None and not pool.read_only)
         alike = replace(last, name=f"{last.name}.again")

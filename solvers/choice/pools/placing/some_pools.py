@@ -47,7 +47,13 @@ class SomePools:
     """Of one placement, which keeps the limits on the earlier terms."""
 
     def __init__(
-        self, instance: Instance, program: Program, asking: Asking, packing: Packing, question: Question, start: Placement
+        self,
+        instance: Instance,
+        program: Program,
+        asking: Asking,
+        packing: Packing,
+        question: Question,
+        start: Placement,
     ) -> None:
         self._instance, self._program, self._question = instance, program, question
         self._asking, self._packing = asking, packing

@@ -110,10 +110,10 @@ def test_sixteen_pools_that_are_alike_are_no_higher_than_what_is_live() -> None:
     pytest.importorskip("ortools")
     draw = random.Random(5)
     buffers = []
-    for n in range(120):
-        start = draw.randrange(160)
-        buffers.append(Buffer(n, 1 << draw.randint(3, 9), live=((start, start + draw.randint(1, 60)),)))
-    pools = tuple(Pool(f"p{n}", 700) for n in range(16))
+    for n in range(160):
+        start = draw.randrange(500)
+        buffers.append(Buffer(n, int(2 ** draw.uniform(4, 12)), live=((start, start + draw.randint(1, 500)),)))
+    pools = tuple(Pool(f"p{n}", 4_800) for n in range(16))
     problem = Problem(tuple(buffers), pools, terms=(Term.SUM_OF_PEAKS,))
     made = plan(problem, Options(work_limit=2_000_000, workers=1, time_limit=None))
     assert verify(problem, made) == ()
