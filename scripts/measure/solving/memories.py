@@ -96,7 +96,7 @@ def in_pads(problem: Problem, eighths: int, *, is_alone: bool) -> Problem:
     limited = [pool for pool in problem.pools if pool.size is not None]
     pads = tuple(replace(limited[0], name=f"pad{n}", size=size) for n in range(PADS))
     others = () if is_alone else tuple(pool for pool in problem.pools if pool.size is None)
-    mine = {pool.name: (pool.name,) for pool in others}
+    mine: dict[str, tuple[str, ...]] = {pool.name: (pool.name,) for pool in others}
     mine |= {pool.name: tuple(pad.name for pad in pads) for pool in (problem.pools if is_alone else limited)}
     buffers = []
     for buffer in problem.buffers:
