@@ -61,21 +61,16 @@ def solve(instance: Instance, task: Task, control: Control, solver: str = AUTO) 
 def _solve_joint(
     instance: Instance, task: Task, control: Control, engines: tuple[str, ...] | None = None, by_name: bool = False
 ) -> Outcome:
-    """Solve a joint problem: pool by pool where nothing else joins them, else as a whole. By default with the engines of `auto`."""
-    from .joint.disjoint import parts_of, solve_disjoint
-    from .joint.joint import solve_joint
-    from .joint.split import pieces_of, solve_split
+    """Solve a joint problem: part by part where the terms of parts add up, else as a whole. By default with the engines of `auto`."""
+    from .joint.in_parts import solve_in_parts
+    from .joint.joint import Joint
+    from .joint.parts import parts_of
 
-    engines = engines_of_auto(instance) if engines is None else engines
-    pieces = pieces_of(instance)
-    if len(pieces) > 1:
-        return solve_split(instance, task, control, engines, by_name, pieces)
-    parts = [] if by_name else parts_of(instance)
-    if len(parts) > 1:
-        return solve_disjoint(
-            instance, task, control, parts, solve, partial(solve_joint, engines=engines, by_name=False)
-        )
-    return solve_joint(instance, task, control, engines, by_name)
+    begin = partial(Joint, engines=engines_of_auto(instance) if engines is None else engines, by_name=by_name)
+    parts = [] if by_name and instance.has_choice else parts_of(instance)
+    if parts:
+        return solve_in_parts(instance, task, control, parts, begin, solve)
+    return begin(instance, task, control).solve()
 
 
 def _solve_as_written(name: str, instance: Instance, task: Task, control: Control) -> Outcome:

@@ -1,4 +1,4 @@
-"""What is proven of pieces that share no pool, as proofs of the whole: prices on room in different pools stand side by side, and what they prove adds up."""
+"""What is found and proven of parts whose terms add up, as an outcome of the whole: prices on room in different pools stand side by side, as do sets that must share or move."""
 
 from __future__ import annotations
 
@@ -11,20 +11,44 @@ from ...bounds.priced_room import Held, priced_value
 from ...bounds.weighted_sections import least, value_by
 from ...geometry.presolve import Piece
 from ...model.errors import StopReason
-from ...model.instance import Instance, Term
+from ...model.instance import Instance, Placement, Term
 from ...model.linear_terms import peak_price
+from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Task
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 
 
-class Sum(NamedTuple):
-    """What all pieces prove together."""
-
-    bound: Value
-    floors: Value
-    certificates: tuple[Certificate, ...]
+def sum_of(
+    instance: Instance, cuts: Sequence[Piece], outcomes: Sequence[Outcome], placement: Placement | None
+) -> Outcome:
+    """The outcome of the whole from those of its parts, of whose placements this one is made; if nothing fits in one of them, nothing fits at all."""
+    bounds = [0] * len(instance.pools)
+    for cut, outcome in zip(cuts, outcomes, strict=True):
+        for pool, bound in zip(cut.pools.tolist(), outcome.pool_bounds, strict=False):
+            bounds[pool] = max(bounds[pool], bound)
+    by_piece = [[translated(c, cut) for c in o.certificates] for cut, o in zip(cuts, outcomes, strict=True)]
+    lost = next((number for number, outcome in enumerate(outcomes) if outcome.infeasible), None)
+    stops = [outcome.stop for outcome in outcomes]
+    found = Outcome(
+        stop=next((stop for stop in stops if stop is not StopReason.PROVED), StopReason.PROVED),
+        placement=placement,
+        value=None if placement is None else evaluate(instance, placement),
+        pool_bounds=tuple(bounds),
+        solver=next((o.solver for o in outcomes if o.solver not in (None, "greedy")), outcomes[0].solver),
+        work=sum(outcome.work for outcome in outcomes),
+        took_part=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.took_part)),
+        reproducible=all(outcome.reproducible for outcome in outcomes),
+        notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
+    )
+    if lost is not None:
+        of_others = [c for some in by_piece if some is not by_piece[lost] for c in some if c.pool is not None]
+        proofs = (*by_piece[lost], *of_others)  # others about pools stay true of the whole
+        return replace(found, stop=StopReason.PROVED, placement=None, value=None, certificates=proofs, infeasible=True)
+    total = added_up(instance, by_piece, outcomes)
+    found = replace(found, bound=total.bound, floors=total.floors, certificates=total.certificates)
+    return replace(found, stop=StopReason.PROVED) if found.is_optimal else found
 
 
 def translated(certificate: Certificate, cut: Piece) -> Certificate:
@@ -44,34 +68,47 @@ def translated(certificate: Certificate, cut: Piece) -> Certificate:
     )
 
 
-def added_up(instance: Instance, by_piece: Sequence[Sequence[Certificate]], outcomes: Sequence[Outcome]) -> Sum:
-    """The sum over pieces of terms that add up, no more than their certificates prove together. These are in the whole's numbers.
+class Sum(NamedTuple):
+    """What all parts prove together."""
 
-    A later term is bounded as far as the earlier ones are at their least in every piece.
+    bound: Value
+    floors: Value
+    certificates: tuple[Certificate, ...]
+
+
+def added_up(instance: Instance, by_piece: Sequence[Sequence[Certificate]], outcomes: Sequence[Outcome]) -> Sum:
+    """The sum over parts of terms that add up, no more than their certificates prove together. These are in the whole's numbers.
+
+    A later term is bounded as far as the earlier ones are at their least in every part.
     """
     every = [certificate for some in by_piece for certificate in some]
     kept = [c for c in every if c.pool is not None]
-    search = next((c for c in every if c.proof is Proof.SEARCH and c.pool is None and c.term is None and c.value), None)
+    searched = {c.term: c.solver for c in every if c.proof is Proof.SEARCH and c.pool is None}
     by_peaks = [_best(some, Proof.POOL_SHARING) or of_pools(instance, some) for some in by_piece]
     of_peaks = _shared(instance, by_peaks)
+    of_sets = _of_sets(by_piece)
     reached = _reached(outcomes)
     priced = dict[Term, Certificate]()
     for term in instance.terms:
         if (proof := _priced(instance, term, by_piece, by_peaks, reached)) is not None:
             priced[term] = proof
+    all_sets = [_total(some) for some in of_sets]
     floors = list[int]()
     for term in instance.terms:
-        proven = least_of_term(instance, term, kept, of_peaks)
+        proven = least_of_term(instance, term, [*kept, *all_sets], of_peaks)
         floors.append(max(proven, priced[term].value) if term in priced else proven)
-    bound = list[int]()
-    for number in range(min(len(outcome.bound) for outcome in outcomes)):
+    bound, searches = list[int](), list[Certificate]()
+    for number, term in enumerate(instance.terms[: min(len(outcome.bound) for outcome in outcomes)]):
         together = sum(outcome.bound[number] for outcome in outcomes)
-        bound.append(together if search is not None else min(together, floors[number]))
+        about = None if None in searched or not number else term
+        if about in searched and (not number or (about is not None and together > floors[number])):
+            held = tuple((each, most, 0, 1) for each, most in zip(instance.terms, bound, strict=False))
+            searches.append(Certificate(Proof.SEARCH, together, solver=searched[about], term=about, held=held))
+        bound.append(together if about in searched else min(together, floors[number]))
         if bound[-1] < together or any(o.value is None or o.value[number] != o.bound[number] for o in outcomes):
             break
-    if search is not None:
-        kept.append(Certificate(Proof.SEARCH, bound[0], solver=search.solver))
-    return Sum(tuple(bound), tuple(floors), (*kept, *([] if of_peaks is None else [of_peaks]), *priced.values()))
+    proofs = [*kept, *(each for some in of_sets for each in some), *searches]
+    return Sum(tuple(bound), tuple(floors), (*proofs, *([] if of_peaks is None else [of_peaks]), *priced.values()))
 
 
 def gone_on(found: Outcome, instance: Instance, task: Task, control: Control, solve: Solve) -> Outcome:
@@ -80,10 +117,23 @@ def gone_on(found: Outcome, instance: Instance, task: Task, control: Control, so
     left = None if limit is None else limit - found.work
     if found.stop not in (StopReason.PROVED, StopReason.WORK_LIMIT) or (left is not None and left <= 0):
         return found
-    more = solve(instance, replace(task, start=found.placement, limits=replace(task.limits, work=left)), control)
-    best = more if more.infeasible or (more.placement is not None and more.bound >= found.bound) else found
+    return after(
+        found, solve(instance, replace(task, start=found.placement, limits=replace(task.limits, work=left)), control)
+    )
+
+
+def after(found: Outcome, more: Outcome) -> Outcome:
+    """The outcome of a run and a later one, which began with what the first found; what is proven stays if it is more."""
+    best = more if more.infeasible or more.bound >= found.bound else found
+    is_better = more.value is not None and (found.value is None or more.value < found.value)
+    at = more if is_better or more.infeasible else found
+    is_met = at.value is not None and at.value == best.bound
     return replace(
         best,
+        stop=StopReason.PROVED if is_met or more.infeasible else more.stop,
+        placement=at.placement,
+        value=at.value,
+        solver=at.solver or best.solver,
         work=found.work + more.work,
         took_part=tuple(dict.fromkeys((*found.took_part, *more.took_part))),
         notes=tuple(dict.fromkeys((*found.notes, *more.notes))),
@@ -95,6 +145,18 @@ def _reached(outcomes: Sequence[Outcome]) -> Value | None:
     """The value of all pieces together; None if one has no placement."""
     values = [outcome.value for outcome in outcomes if outcome.value is not None]
     return tuple(map(sum, zip(*values, strict=True))) if len(values) == len(outcomes) else None
+
+
+def _of_sets(by_piece: Sequence[Sequence[Certificate]]) -> list[list[Certificate]]:
+    """What must be shared, and what must move, by term: the best proof of each part, since no part counts another's blocks."""
+    about = dict.fromkeys((c.proof, c.term) for some in by_piece for c in some if c.sets)
+    best = ([_best(some, proof, term) for some in by_piece] for proof, term in about)
+    return [[each for each in found if each is not None] for found in best]
+
+
+def _total(some: Sequence[Certificate]) -> Certificate:
+    """What proofs of different parts about one term prove together."""
+    return replace(some[0], value=sum(each.value for each in some))
 
 
 def _shared(instance: Instance, of_peaks: Sequence[Certificate | None]) -> Certificate | None:
