@@ -43,8 +43,8 @@ def sum_of(
         notes=tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
     )
     if lost is not None:
-        of_others = [c for some in by_piece if some is not by_piece[lost] for c in some if c.pool is not None]
-        proofs = (*by_piece[lost], *of_others)  # others about pools stay true of the whole
+        why = by_piece[lost]
+        proofs = tuple(c for some in by_piece for c in some if some is why or c.pool is not None)  # pools are the whole's
         return replace(found, stop=StopReason.PROVED, placement=None, value=None, certificates=proofs, infeasible=True)
     total = added_up(instance, by_piece, outcomes)
     found = replace(found, bound=total.bound, floors=total.floors, certificates=total.certificates)

@@ -68,7 +68,7 @@ def _in_rounds(parts: _Parts, begin: Begin) -> None:
 def _in_passes(parts: _Parts, solve: Solve) -> None:
     """With a choice of pools, where most is done before the rounds: each part begins anew in each pass, the small ones first, as long as there is enough work."""
     parts.begin_with_greedy()
-    todo, usual = parts.every, WORK
+    todo, usual = sorted(parts.every, key=lambda part: part.places), WORK
     while todo:
         before = parts.spent
         for number, part in enumerate(todo):
@@ -85,12 +85,12 @@ def _in_passes(parts: _Parts, solve: Solve) -> None:
 
 
 class _Parts:
-    """All parts of an instance, the small ones first, and what is known of them together."""
+    """All parts of an instance, and what is known of them together."""
 
     def __init__(self, instance: Instance, task: Task, control: Control, cuts: Sequence[Piece]) -> None:
         self.task = replace(task, bound=(), target=(), pool_bounds=())
         """Of each part."""
-        self.every = sorted(map(Part, cuts), key=lambda part: part.places)
+        self.every = list(map(Part, cuts))
         self._instance, self._board = instance, Board(instance, control)
         self._begun = Outcome(StopReason.WORK_LIMIT)
         self.stopped = control.stopped
