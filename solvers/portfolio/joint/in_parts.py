@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import TypeAlias
 
 from ...geometry.presolve import Piece
@@ -17,8 +18,10 @@ from .added_up import Solve, gone_on, sum_of
 from .joint import Joint, work_of_part
 from .parts import Part
 
-WORK, GROWTH = 4_000_000, 4
-"""The work of a part if there is no limit, and by how much more it is in each pass after the first."""
+WORK, GROWTH = 500_000, 8
+"""The work of a part in the first pass if there is no limit, and by how much more it is in each pass after that."""
+OF_THE_FIRST, LEAST_OF_THE_FIRST = 16, 30_000
+"""The first pass takes such a part of the work, if that is enough for each: then all had something should time be up before the work is."""
 ANEW = 4
 """A part begins anew in each pass, so with less than such a part of what it took before it finds nothing more."""
 
@@ -68,20 +71,19 @@ def _in_rounds(parts: _Parts, begin: Begin) -> None:
 def _in_passes(parts: _Parts, solve: Solve) -> None:
     """With a choice of pools, where most is done before the rounds: each part begins anew in each pass, the small ones first, as long as there is enough work."""
     parts.begin_with_greedy()
-    todo, usual = sorted(parts.every, key=lambda part: part.places), WORK
-    while todo:
+    todo = sorted(parts.every, key=lambda part: part.places)
+    for number in count():
         before = parts.spent
-        for number, part in enumerate(todo):
-            work = parts.share(todo[number:], usual)
+        for at, part in enumerate(todo):
+            work = parts.share(todo[at:], number)
             if work * ANEW >= part.took:
                 task = replace(parts.task, limits=replace(parts.task.limits, work=work), start=part.best)
                 parts.learn(part, solve(part.cut.instance, task, parts.relay(part)))
             if part.outcome.infeasible:
                 return
         todo = [part for part in todo if part.outcome.stop is StopReason.WORK_LIMIT]
-        if parts.spent == before or parts.stopped() is not None:
-            break
-        usual *= GROWTH
+        if not todo or (number and parts.spent == before) or parts.stopped() is not None:
+            return
 
 
 class _Parts:
@@ -118,12 +120,14 @@ class _Parts:
         """The work of all runs so far."""
         return self._begun.work + sum(part.outcome.work for part in self.every)
 
-    def share(self, todo: Sequence[Part], usual: int) -> int:
-        """The first part's share of the work that is left, by the places that blocks may have."""
+    def share(self, todo: Sequence[Part], number: int) -> int:
+        """The first part's share of the work that is left, by the places that blocks may have, in the pass with this number."""
         limit = self.task.limits.work
         if limit is None:
-            return usual
-        return max(limit - self.spent, 0) * todo[0].places // max(sum(part.places for part in todo), 1)
+            return int(WORK * GROWTH**number)
+        share = max(limit - self.spent, 0) * todo[0].places // max(sum(part.places for part in todo), 1)
+        is_enough = share // OF_THE_FIRST >= LEAST_OF_THE_FIRST
+        return share // OF_THE_FIRST if is_enough and not number else share
 
     def relay(self, part: Part) -> Relay:
         """The Control of a part's run: its placements and bounds go to the board of the whole."""

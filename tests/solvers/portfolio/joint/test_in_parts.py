@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -17,9 +18,16 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
-from solvers.model.instance import Term
-from solvers.model.outcome import Proof
-from solvers.portfolio.joint.parts import parts_of
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Placement, Term
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Outcome, Proof, Value
+from solvers.model.solver import Control, Limits, Silent, Task
+from solvers.portfolio.joint.in_parts import solve_in_parts
+from solvers.portfolio.joint.joint import Joint
+from solvers.portfolio.joint.parts import Part, parts_of
+from solvers.portfolio.roster import engines_of_auto
+from solvers.portfolio.solve import solve as auto
 from tests.small.judge import judge
 from tests.small.oracle import solve
 
@@ -141,3 +149,44 @@ def test_a_later_term_is_bounded_whatever_is_known_of_the_first() -> None:
     made = plan(problem, Options(solver="greedy"))
     assert [(term.value, term.bound) for term in made.objective.terms] == [(12, 0), (20, 20)]
     assert verify(problem, made) == ()
+
+
+class Watched:
+    """A Control that ends when a clock says so, which here counts the work of the parts."""
+
+    def __init__(self, end: int) -> None:
+        self.end, self.spent = end, 0
+        self.best: Placement | None = None
+
+    def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
+        """Solve a part; the clock goes on by what it took."""
+        outcome = auto(instance, task, control)
+        self.spent += outcome.work
+        return outcome
+
+    def incumbent(self, placement: Placement) -> None:
+        self.best = placement
+
+    def bound(self, bound: Value) -> None: ...
+
+    def log(self, line: str) -> None: ...
+
+    def stopped(self) -> StopReason | None:
+        return StopReason.TIME_LIMIT if self.spent >= self.end else None
+
+
+def test_each_part_has_had_something_when_time_is_up_before_the_work_is() -> None:
+    pytest.importorskip("ortools")
+    problem = with_preference(twice(generate("pools", Request(100, 3))), Preference.BALANCED)
+    instance, work = lower(problem).instance, 1_000_000
+    parts = parts_of(instance)
+    greedy = auto(instance, Task(Limits(work=0)), Silent()).placement
+    watched = Watched(work // 4)
+    begin = partial(Joint, engines=engines_of_auto(instance), by_name=False)
+    found = solve_in_parts(instance, Task(Limits(work=work)), watched, parts, begin, watched.solve)
+    assert watched.stopped() is not None
+    assert greedy is not None
+    assert found.placement is not None
+    for part in map(Part, parts):
+        before, after = (evaluate(part.cut.instance, part.part_of(whole)) for whole in (greedy, found.placement))
+        assert after < before
