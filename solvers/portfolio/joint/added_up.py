@@ -44,7 +44,9 @@ def sum_of(
     )
     if lost is not None:
         why = by_piece[lost]
-        proofs = tuple(c for some in by_piece for c in some if some is why or c.pool is not None)  # pools are the whole's
+        proofs = tuple(
+            c for some in by_piece for c in some if some is why or c.pool is not None
+        )  # pools are the whole's
         return replace(found, stop=StopReason.PROVED, placement=None, value=None, certificates=proofs, infeasible=True)
     total = added_up(instance, by_piece, outcomes)
     found = replace(found, bound=total.bound, floors=total.floors, certificates=total.certificates)
