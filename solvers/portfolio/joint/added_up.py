@@ -109,7 +109,8 @@ def added_up(instance: Instance, by_piece: Sequence[Sequence[Certificate]], outc
         bound.append(together if about in searched else min(together, floors[number]))
         if bound[-1] < together or any(o.value is None or o.value[number] != o.bound[number] for o in outcomes):
             break
-    proofs = [*kept, *(each for some in of_sets for each in some), *searches]
+    best_sets = {id(each) for some in of_sets for each in some}
+    proofs = [*(c for c in every if c.pool is not None or id(c) in best_sets), *searches]
     return Sum(tuple(bound), tuple(floors), (*proofs, *([] if of_peaks is None else [of_peaks]), *priced.values()))
 
 
