@@ -26,7 +26,8 @@ from .program.exchanges import narrowed
 from .program.program import Program, settled_in
 from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Answer, Question
-from .searches.filling import Filling
+from .searches.filling import Division, Filling
+from .searches.fullest import FullestFirst
 from .searches.peaks import Choice, is_held_by_peaks
 from .searches.stretches import CROWDED, most_live
 from .standing import Standing
@@ -179,7 +180,10 @@ class PlacedChoices(Standing):
             self.has_chosen = True
 
     def _fill(self, index: int) -> bool:
-        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if the first one became no worse by that."""
+        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if that gave a placement with the least sum.
+
+        First below heights that follow from what gains most, then below those of a choice at prices on room.
+        """
         program, held = self.program, self.value
         if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
             return False
@@ -187,12 +191,33 @@ class PlacedChoices(Standing):
         if index != 1 or not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
             return False
         filling = Filling(self.instance, index, self.task, self.control)
-        if first.of_peaks[0] * filling.height > held[0]:
+        least = first.of_peaks[0] * filling.height
+        if least > held[0]:
             return False
+        is_filled = self._fill_with(filling)
+        division = self._division_at_prices(least)
+        if division is not None:
+            is_filled |= self._fill_with(Filling(self.instance, index, self.task, self.control, division))
+        return is_filled
+
+    def _fill_with(self, filling: Filling) -> bool:
         found = filling.run(self._some(budget.FILLING))
         self.packing.work += filling.work
-        value = self._take(found)
-        return bool(value) and value[:index] <= held[:index]
+        self._take(found)
+        return found is not None
+
+    def _division_at_prices(self, least: int) -> Division | None:
+        """The blocks live at the fullest section divided as is best at prices on room, for this sum of peaks."""
+        if self._is_over() or not self._has_prices(1):
+            return None
+        question = Question(1, held=(least,))
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+        if found is None:
+            return None
+        tops, kept = found
+        keeps = [kept.get(group, -1) for group in range(len(self.program.homes))]
+        return np.array(keeps, dtype=np.int64)[self.number], tops
 
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""

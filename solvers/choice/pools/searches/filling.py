@@ -12,6 +12,7 @@ they are raised again.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -38,12 +39,19 @@ KEPT, DEAREST = 0.8, 30
 """What is kept of who came sooner after a placement, and how many blocks then come sooner since they cost most in their pools."""
 
 
+Division: TypeAlias = tuple[Ints, tuple[int, ...]]
+"""The pools of blocks that are live at the fullest section, -1 for all others, and the heights that follow."""
+
+
 class Filling:
     """The search of one instance in which each block has a class of its own, for one term of the choice."""
 
-    def __init__(self, instance: Instance, index: int, task: Task, control: Control) -> None:
+    def __init__(
+        self, instance: Instance, index: int, task: Task, control: Control, division: Division | None = None
+    ) -> None:
+        """With a division all attempts are below its heights; else each divides anew."""
         self.work = 0
-        self._instance, self._task, self._control = instance, task, control
+        self._instance, self._task, self._control, self._given = instance, task, control, division
         pools = instance.pools
         self._turns = sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
         self._block = instance.part_block[instance.rect_part]
@@ -82,7 +90,7 @@ class Filling:
         while self._gains and self.work < work and self._control.stopped() is None:
             if self._is_eased or (best is None and self.work * EASED_AFTER >= work):
                 self._ease()
-            keeps, tops = self._divided()
+            keeps, tops = self._given or self._divided()
             lower = ending_at(self._instance, tops)
             pools, offset = self._filled(lower, keeps)
             last, rest = self._turns[-1], np.flatnonzero(pools < 0)
@@ -124,8 +132,8 @@ class Filling:
         losses = self._costs[np.arange(len(pools)), pools] - self._costs.min(axis=1)
         self._sooner[np.argsort(-losses, kind="stable")[:DEAREST]] += 1.0
 
-    def _divided(self) -> tuple[Ints, tuple[int, ...]]:
-        """The pools of the blocks live at the fullest section, -1 for all others, and the heights that follow."""
+    def _divided(self) -> Division:
+        """Those come first to the fast pools that gain most there."""
         i = self._instance
         rects = (i.rect_start <= self._fullest) & (self._fullest < i.rect_end)
         sizes = np.zeros(i.blocks, dtype=np.int64)

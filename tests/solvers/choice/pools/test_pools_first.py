@@ -15,6 +15,7 @@ from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
+from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.standing import Standing
@@ -222,6 +223,22 @@ def test_pools_are_filled_in_turn_for_a_second_term_of_large_problems_too(monkey
     assert second.value is not None
     assert second.bound is not None
     assert second.value <= 1.3 * second.bound
+
+
+def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What gains most at the fullest section is not what all other sections have most need of."""
+    monkeypatch.setattr(budget, "LARGE", 50)
+    problem = with_preference(generate("hot", Request(400, 7, 1, {"live": 40})), Preference.SIZE)
+    options = Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first")
+    made = plan(problem, options)
+    assert not verify(problem, made)
+    monkeypatch.setattr(PlacedChoices, "_division_at_prices", lambda *_: None)
+    other = plan(problem, options)
+    assert made.objective.terms[0] == other.objective.terms[0]
+    here, there = made.objective.terms[1].value, other.objective.terms[1].value
+    assert here is not None
+    assert there is not None
+    assert here < there
 
 
 def test_a_plan_whose_prices_were_cut_short_may_be_another_next_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.room_prices import costs_by_pool
 from solvers.choice.pools.searches.filling import Filling
 from solvers.geometry.rules import violation
-from solvers.model.objective import evaluate
+from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
 
@@ -68,6 +68,19 @@ def test_blocks_that_may_be_in_the_first_pool_alone_stay_there() -> None:
     found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
     assert found is not None
     assert violation(instance, found) is None
+
+
+def test_pools_are_filled_below_given_heights() -> None:
+    problem = with_preference(generate("hot", Request(120, 0, 1, {"live": 30})), Preference.SIZE)
+    instance = lower(problem).instance
+    start = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    assert start is not None
+    tops = peaks(instance, start)
+    nobody = np.full(instance.blocks, -1)
+    found = Filling(instance, 1, Task(Limits()), Silent(), (nobody, tops)).run(WORK)
+    assert found is not None
+    assert violation(instance, found) is None
+    assert peaks(instance, found) == tops
 
 
 def test_the_same_work_gives_the_same_placement() -> None:
