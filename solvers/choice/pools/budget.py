@@ -142,7 +142,7 @@ SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 
 LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
 """Where so many blocks are live at a time on average, pools are first of all filled in turn;"""
-BESIDE_FILLING, MUCH_BESIDE_FILLING_PER_ENTRY = Share(1, 6), 150
+BESIDE_FILLING, MUCH_BESIDE_FILLING_PER_ENTRY = Share(1, 4), 150
 """and for the bound by pieces that comes after it. With more for each number in the program all is done as where fewer are live, from what was filled."""
 DISPLACING_FILLED = Share(1, 2)
 """Of what is left then, for blocks that take the places of others below the heights that were filled."""

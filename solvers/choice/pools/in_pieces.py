@@ -49,6 +49,8 @@ class InPieces(PlacedChoices):
         program = self.program
         if program.terms and program.rows:
             is_filled = len(program.terms) > 1 and self._fill(1)
+            if is_filled:
+                self._fill_at_prices(1)
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()

@@ -26,7 +26,7 @@ from .program.exchanges import narrowed
 from .program.program import Program, settled_in
 from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Answer, Question
-from .searches.filling import Division, Filling
+from .searches.filling import Filling
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice, is_held_by_peaks
 from .searches.stretches import CROWDED, most_live
@@ -180,10 +180,7 @@ class PlacedChoices(Standing):
             self.has_chosen = True
 
     def _fill(self, index: int) -> bool:
-        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if that gave a placement with the least sum.
-
-        First below heights that follow from what gains most, then below those of a choice at prices on room.
-        """
+        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if that gave a placement with the least sum."""
         program, held = self.program, self.value
         if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
             return False
@@ -191,14 +188,7 @@ class PlacedChoices(Standing):
         if index != 1 or not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
             return False
         filling = Filling(self.instance, index, self.task, self.control)
-        least = first.of_peaks[0] * filling.height
-        if least > held[0]:
-            return False
-        is_filled = self._fill_with(filling)
-        division = self._division_at_prices(least)
-        if division is not None:
-            is_filled |= self._fill_with(Filling(self.instance, index, self.task, self.control, division))
-        return is_filled
+        return first.of_peaks[0] * filling.height <= held[0] and self._fill_with(filling)
 
     def _fill_with(self, filling: Filling) -> bool:
         found = filling.run(self._some(budget.FILLING))
@@ -206,18 +196,18 @@ class PlacedChoices(Standing):
         self._take(found)
         return found is not None
 
-    def _division_at_prices(self, least: int) -> Division | None:
-        """The blocks live at the fullest section divided as is best at prices on room, for this sum of peaks."""
-        if self._is_over() or not self._has_prices(1):
-            return None
-        question = Question(1, held=(least,))
+    def _fill_at_prices(self, index: int) -> None:
+        """Fill pools again, below the heights of a choice at the fullest sections at prices on room: these know of all others, too."""
+        if self.value is None or self._is_over() or not self._has_prices(index):
+            return
+        question = Question(index, held=self.value[:index])
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
-        if found is None:
-            return None
-        tops, kept = found
-        keeps = [kept.get(group, -1) for group in range(len(self.program.homes))]
-        return np.array(keeps, dtype=np.int64)[self.number], tops
+        if found is not None:
+            tops, kept = found
+            keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
+            division = keeps[self.number], tops
+            self._fill_with(Filling(self.instance, index, self.task, self.control, division))
 
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""

@@ -278,8 +278,9 @@ class Whole(FreeHeights):
         return lives >= budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1)
 
     def _below_filled(self, question: Question) -> None:
-        """Bound the term, and go over windows from where pools were filled."""
+        """Fill pools below better heights, bound the term, and go over windows from there."""
         index = question.term
+        self._fill_at_prices(index)
         if self._has_prices(index):
             self._bound_by_pieces(index, [room.capacity for room in self.program.rooms], budget.BESIDE_FILLING)
         self._displace_below(index, budget.DISPLACING_FILLED)

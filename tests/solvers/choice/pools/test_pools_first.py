@@ -232,7 +232,7 @@ def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.Monkey
     options = Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first")
     made = plan(problem, options)
     assert not verify(problem, made)
-    monkeypatch.setattr(PlacedChoices, "_division_at_prices", lambda *_: None)
+    monkeypatch.setattr(PlacedChoices, "_fill_at_prices", lambda *_: None)
     other = plan(problem, options)
     assert made.objective.terms[0] == other.objective.terms[0]
     here, there = made.objective.terms[1].value, other.objective.terms[1].value
