@@ -10,6 +10,7 @@ import numpy as np
 from ...bounds.priced_room import can_price
 from ...bounds.room_prices import Floats, Market, costs_by_pool
 from ...heuristics.assign.from_prices import settled
+from ...model.conflicts import live_pair_count
 from ...model.errors import StopReason
 from ...model.instance import Ints, Placement
 from ...model.objective import peaks
@@ -186,6 +187,8 @@ class PlacedChoices(Standing):
             return False
         first = program.terms[0]
         if index != 1 or not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
+            return False
+        if live_pair_count(self.instance) > budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING):
             return False
         filling = Filling(self.instance, index, self.task, self.control)
         return first.of_peaks[0] * filling.height <= held[0] and self._fill_with(filling)

@@ -18,6 +18,7 @@ from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.questions.lines import Line
+from solvers.choice.pools.searches.filling import Filling
 from solvers.choice.pools.standing import Standing
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import StopReason
@@ -239,6 +240,21 @@ def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.Monkey
     assert here is not None
     assert there is not None
     assert here < there
+
+
+def test_pools_are_not_filled_where_so_many_are_live_that_one_attempt_may_take_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = list[int]()
+    monkeypatch.setattr(budget, "LARGE", 50)
+    monkeypatch.setattr(Filling, "run", lambda _, work: runs.append(work))
+    problem = with_preference(generate("hot", Request(100, 1, 1, {"live": 20})), Preference.SIZE)
+    options = Options(time_limit=None, work_limit=200_000, workers=1, solver="pools_first")
+    plan(problem, options)
+    assert len(runs) == 1
+    monkeypatch.setattr(budget, "PAIRS_FILLED_PER_UNIT", 0)
+    plan(problem, options)
+    assert len(runs) == 1
 
 
 def test_a_plan_whose_prices_were_cut_short_may_be_another_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
