@@ -31,6 +31,7 @@ from ...model.columns.rows import FEW
 from ...model.deadline import in_time
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TIME, Buffer, Interval, Lifetimes, Problem
+from ..memories import with_aligned_buffers
 from .chrome_pairs import BEGINS, ENDS, Pairs, name_of
 from .chrome_waiting import NOTHING, Begun, Sized
 
@@ -340,6 +341,7 @@ def write(problem: Problem, plan: Plan | None = None) -> bytes:
     where = {} if plan is None else {place.id: place for place in plan.placements}
     check_times(problem)
     require_ids_as_texts(problem, ids(problem.buffers))
+    problem = with_aligned_buffers(problem)
     rows = []
     names = [pool.name for pool in problem.pools]
     numbers = {name: number for number, name in enumerate(names)}

@@ -8,6 +8,23 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 
+WRAPPED = {
+    b"\x1f\x8b": "compressed by gzip: unpack it first, as by `gzip -d`",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first, as by `zstd -d`",
+    b"\xfd7zXZ\x00": "compressed by xz: unpack it first, as by `xz -d`",
+    b"BZh": "compressed by bzip2: unpack it first, as by `bzip2 -d`",
+    b"PK\x03\x04": "a zip archive, but not of columns: unpack it first",
+    b"\xff\xfe": "text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`",
+    b"\xfe\xff": "text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`",
+}
+"""What a file that is in no format may be, by its first bytes, and what to do then."""
+
+
+def wrapped(data: bytes) -> str | None:
+    """Return what holds the problem, if the file begins like that."""
+    return next((what for beginning, what in WRAPPED.items() if data.startswith(beginning)), None)
+
+
 def is_minimalloc(source: Source) -> bool:
     if source.may_be_json:
         return False

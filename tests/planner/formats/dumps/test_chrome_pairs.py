@@ -142,3 +142,10 @@ def test_a_buffer_that_is_fixed_is_written_into_its_memory() -> None:
     problem = Problem((buffer,), (Pool("slow"), Pool("fast")), lifetimes=Lifetimes.HALF_OPEN)
     again, _ = read_problem(write(problem), format="chrome-trace")
     assert [each.name for each in again.pools] == ["fast"]
+
+
+def test_a_memory_s_alignment_is_written_for_its_buffers() -> None:
+    buffers = (Buffer("a", 4, alignment=6, live=((0, 1),)), Buffer("b", 4, live=((0, 1),)))
+    problem = Problem(buffers, (Pool("ram", alignment=4),), lifetimes=Lifetimes.HALF_OPEN)
+    again, _ = read_problem(write(problem), format="chrome-trace")
+    assert [each.alignment for each in again.buffers] == [12, 4]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import subprocess
 import sys
+import zipfile
 from typing import Any
 
 import pytest
@@ -85,3 +90,26 @@ def test_a_file_of_no_known_format_is_told_which_there_are() -> None:
     message = refusal(b"hello").findings[0].message
     assert message == f"the format is not recognised: the content is none of {', '.join(FORMATS)}"
     assert refusal(b"hello", name="x.log").findings[0].message.endswith("is none of tflm-log, vela-log")
+
+
+def zipped(data: bytes) -> bytes:
+    with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
+        archive.writestr("problem.json", data)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", [None, "x.json", "x.gz", "-"])
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (gzip.compress(CSV), "compressed by gzip"),
+        (bz2.compress(CSV), "compressed by bzip2"),
+        (lzma.compress(CSV), "compressed by xz"),
+        (zipped(CSV), "a zip archive"),
+        (json.dumps(MEMPLAN).encode("utf-16"), "text in UTF-16"),
+    ],
+)
+def test_what_a_file_is_packed_in_is_named(data: bytes, what: str, name: str | None) -> None:
+    message = refusal(data, name=name).findings[0].message
+    assert message.startswith(f"the content is {what}")
+    assert ": " in message
