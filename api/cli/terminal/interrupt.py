@@ -6,11 +6,11 @@ import signal
 from types import FrameType, TracebackType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupt:
-    """Inside the block, a first SIGINT or SIGTERM only sets a flag; a second raises KeyboardInterrupt."""
+    """Inside the block, a first SIGINT, SIGTERM or SIGHUP only sets a flag; a second raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self._requested = False

@@ -189,7 +189,7 @@ def interrupted(number: signal.Signals, *arguments: str, deaf: bool = False) -> 
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_still_gives_the_best_plan(number: signal.Signals, problem: str, tmp_path: Path) -> None:
     code, out, err = interrupted(number, problem, "-o", str(tmp_path / "plan.json"), "--json")
     assert (code, err) == (130, b"")

@@ -10,7 +10,7 @@ import pytest
 from api.cli.terminal.interrupt import Interrupt
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_only_asks_and_the_second_ends(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with Interrupt() as interrupt:
