@@ -54,7 +54,7 @@ class InPieces(PlacedChoices):
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
-            elif can_price(self.instance):
+            elif can_price(self.instance) and not (is_filled and self._is_settled(0)):
                 is_crowded, prices = self._is_crowded(), self._begin_at_prices()
                 if is_crowded:
                     self._in_time()
