@@ -320,8 +320,6 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
     for row in says or FORMATS.values():
         if row.recognises(source):
             return row
-    if (what := signs.wrapped(source.data[:8])) is not None:
-        raise bad_input(Code.UNKNOWN_FORMAT, (), f"the content is {what}")
     sent = [row for row in FORMATS.values() if media_type in row.media_types and not row.is_json]
     reports = [row for row in says or sent if CSV in row.media_types or len(says or sent) == 1]
     if reports:
@@ -332,6 +330,8 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
 
     if is_empty(source.data):
         raise bad_input(Code.UNKNOWN_FORMAT, (), EMPTY)
+    if (what := signs.wrapped(source.data[:8])) is not None:
+        raise bad_input(Code.UNKNOWN_FORMAT, (), f"the content is {what}")
     known = ", ".join(row.name for row in says or sent or FORMATS.values())
     raise bad_input(Code.UNKNOWN_FORMAT, (), f"the format is not recognised: the content is none of {known}")
 

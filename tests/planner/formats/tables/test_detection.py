@@ -98,7 +98,7 @@ def zipped(data: bytes) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", [None, "x.json", "x.gz", "-"])
+@pytest.mark.parametrize("name", [None, "x", "x.gz", "-"])
 @pytest.mark.parametrize(
     ("data", "what"),
     [
