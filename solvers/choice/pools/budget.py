@@ -141,9 +141,11 @@ SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 # Later terms of choices, after peaks alone.
 
 LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
-"""Where so many blocks are live at a time on average, pools are first of all filled in turn;"""
-BESIDE_FILLING, MUCH_BESIDE_FILLING_PER_ENTRY = Share(1, 4), 150
-"""and for the bound by pieces that comes after it. With more for each number in the program all is done as where fewer are live, from what was filled."""
+"""Pools are first of all filled in turn where so many blocks are live at a time on average, a program is cut in time,"""
+SCARCE_PER_ENTRY = 150
+"""or there is less work for each number in the program;"""
+HEIGHTS_FILLED = 3
+"""and below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way."""
 DISPLACING_FILLED = Share(1, 2)
 """Of what is left then, for blocks that take the places of others below the heights that were filled."""
 EASY_WITH_PEAKS_HELD = Share(1, 24)

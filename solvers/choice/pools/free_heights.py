@@ -9,7 +9,7 @@ from ...model.instance import Instance
 from ...model.solver import Control, Task
 from . import budget
 from .cutting import Pieces
-from .placed_choices import PlacedChoices
+from .held_peaks import HeldPeaks
 from .prices.crowds import Relaxed
 from .program.program import Pools, Program
 from .program.writing import pools_of_classes
@@ -19,7 +19,7 @@ from .searches.peaks import Choice
 from .searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
 
 
-class FreeHeights(PlacedChoices):
+class FreeHeights(HeldPeaks):
     """What is known of one instance, with the search for choices where heights are free."""
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:

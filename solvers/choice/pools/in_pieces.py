@@ -12,12 +12,12 @@ from ...bounds.room_prices import Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
-from ...model.objective import evaluate, peaks
+from ...model.objective import peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Pieces
-from .placed_choices import PlacedChoices, only_homes, prices_of_rows
+from .held_peaks import HeldPeaks, only_homes, prices_of_rows
 from .placing.at_prices import settled_below
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
@@ -29,14 +29,13 @@ from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
 from .searches.floors_of_pieces import Floors
-from .searches.fullest import FullestFirst
-from .searches.peaks import Choice, is_held_by_peaks
+from .searches.peaks import Choice
 
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 
 
-class InPieces(PlacedChoices):
+class InPieces(HeldPeaks):
     """One run."""
 
     relaxed: Relaxed | None = None
@@ -48,13 +47,12 @@ class InPieces(PlacedChoices):
         """Bound the first term piece by piece, and lower every term window by window."""
         program = self.program
         if program.terms and program.rows:
-            is_filled = len(program.terms) > 1 and self._fill(1)
-            if is_filled:
-                self._fill_at_prices(1)
+            if self._can_fill(1):
+                self._fill(1)
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
-            elif can_price(self.instance) and not (is_filled and self._is_settled(0)):
+            elif can_price(self.instance) and not (self.is_filled and self._is_settled(0)):
                 is_crowded, prices = self._is_crowded(), self._begin_at_prices()
                 if is_crowded:
                     self._in_time()
@@ -65,12 +63,7 @@ class InPieces(PlacedChoices):
             self._pack_all_together()
             self._lower_second()
             for index in range(len(program.terms)):
-                if is_filled and not self._is_settled(index):
-                    self._displace_below(index, budget.DISPLACING_FILLED)
-                self._settle_heights(index)
-                self._bound_below_heights(index)
-                if not self._is_settled(index) and self._can_begin_windows():
-                    self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
+                self._from_peaks_as_they_are(index)
                 self._learn_again(index)
         return self.outcome()
 
@@ -111,78 +104,6 @@ class InPieces(PlacedChoices):
     def _learn_again(self, index: int) -> None:
         """What was proven with the earlier terms as they were then holds for lower ones, too."""
         self._learn(index, Answer(None, None, self._least_of_program(index), StopReason.WORK_LIMIT))
-
-    def _from_heights(self) -> None:
-        """Where peaks come first and then the choice: begin anew with the heights that a choice at the fullest sections gives, if they can be reached.
-
-        Windows leave heights as they are, and those of the first placement may be far from the best.
-        """
-        if len(self.program.terms) < 2 or not is_held_by_peaks(self.program, 1):
-            return
-        if self._is_over() or self._is_settled(0) or not self.bound or not self._has_prices(1):
-            return
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
-        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
-        if found is not None:
-            self._begin_below(*found)
-
-    def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
-        """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
-        term = self.program.terms[1]
-        alone = replace(self.program, terms=(term,))
-        priced = Priced(alone, prices_of(enumerate(self.of_rows), ()))
-        found, packing = settled_below(self.instance, self.program, self.number, priced, tops, kept)
-        self.packing.work += packing
-        if found is None or self._is_over():
-            return
-        price = max(sum(map(max, term.of_homes)) // max(*tops, 1), 1)
-        weighted = replace(alone, terms=(term._replace(of_peaks=(price,) * len(tops)),))
-        windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, found)
-        windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
-        least, value = self.bound[0], evaluate(self.instance, windows.placement)
-        if self.value is not None and (value[0] - least) * budget.REACHED <= self.value[0] - least:
-            self._take(windows.placement)
-        else:
-            self._take(found)
-
-    def _bound_below_heights(self, index: int) -> None:
-        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
-        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
-            return
-        held = self.value[:index]
-        if self._is_settled(index):
-            return
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
-        ends = search.highest(self._some(budget.HIGHEST))
-        self._bound_by_pieces(index, ends, budget.BELOW_HEIGHTS)
-
-    def _can_settle_heights(self, index: int) -> bool:
-        """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""
-        is_known = self.value is not None and index < len(self.program.terms)
-        if self._is_over() or not is_known or not is_held_by_peaks(self.program, index):
-            return False
-        is_enough = self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries
-        return is_enough and not any(room.reserved for room in self.program.rooms)
-
-    def _settle_heights(self, index: int) -> None:
-        """Lower and bound a term below all heights that the earlier terms, as they are, allow at the fullest sections: where pools must be full, these are few."""
-        if self._is_settled(index) or not self._can_settle_heights(index) or not self._has_prices(index):
-            return
-        assert self.value is not None
-        best, work = self.value[index], self._some(budget.WHOLE)
-        search = FullestFirst(
-            self.instance, self.program, self.number, self.asking, Question(index, self.value[:index])
-        )
-        end, each = self.asking.work + work, budget.HEIGHTS_PER_ENTRY * self.program.entries
-
-        def settle(tops: tuple[int, ...]) -> Answer:
-            answer = self.asking.ask(self._term_below(index, tops), Question(0), min(each, end - self.asking.work))
-            if answer.pools is not None and answer.value is not None and answer.value < best:
-                self._pack_below(Choice(answer.value, tops, answer.pools), self._some(budget.CLASHES))
-            return answer
-
-        bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
-        self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
 
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
@@ -241,9 +162,6 @@ class InPieces(PlacedChoices):
             share = budget.FLOORS if self._is_close(0, self.value[0]) else budget.FLOORS_IN_PIECES
             bound = floors.bound(self._some(share))
             self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
-
-    def _can_begin_windows(self) -> bool:
-        return self._some(budget.WHOLE) >= budget.WINDOW_PER_ENTRY * self.program.entries
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""

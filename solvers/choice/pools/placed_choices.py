@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.priced_room import can_price
-from ...bounds.room_prices import Floats, Market, costs_by_pool
+from ...bounds.room_prices import costs_by_pool
 from ...heuristics.assign.from_prices import settled
-from ...model.conflicts import live_pair_count
-from ...model.errors import StopReason
 from ...model.instance import Ints, Placement
 from ...model.objective import peaks
 from . import budget
 from .budget import Share
-from .cutting import Pieces
 from .placing.displacing import displaced
 from .placing.in_turn import NEVER, InTurn
 from .placing.packing import Packing, ending_at, work_of_piece
@@ -24,21 +19,15 @@ from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
 from .program.entries import at_fullest
 from .program.exchanges import narrowed
-from .program.program import Program, settled_in
 from .program.writing import class_numbers, pools_of_classes, program_of
-from .questions.question import Answer, Question
-from .searches.filling import Filling
-from .searches.fullest import FullestFirst
-from .searches.peaks import Choice, is_held_by_peaks
+from .questions.question import Question
+from .searches.peaks import Choice
 from .searches.stretches import CROWDED, most_live
 from .standing import Standing
 
 
 class PlacedChoices(Standing):
     """What is known of one instance, with what places it."""
-
-    of_rows: Sequence[float] = ()
-    """Prices of rows for the second term, where peaks come first."""
 
     def begin_narrowed(self) -> None:
         """Begin with what leaves its room to each other in one pool, where that is most."""
@@ -159,13 +148,6 @@ class PlacedChoices(Standing):
             return
         self._take(displaced(self.instance, self.program, 0, self.packing, self.best, self._some(share)))
 
-    def _displace_below(self, index: int, share: Share) -> None:
-        """The same for a later term, with the peaks that earlier ones count as they are."""
-        if self.best is None or self._is_over() or self.program.apart:
-            return
-        below = ending_at(self.instance, self._tops_held(index))
-        self._take(displaced(below, self.program, index, self.packing, self.best, self._some(share)))
-
     def _displace_first(self) -> None:
         """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""
         has_chosen = self.has_chosen
@@ -180,38 +162,6 @@ class PlacedChoices(Standing):
             self._displace(budget.DISPLACING_INSTEAD)
             self.has_chosen = True
 
-    def _fill(self, index: int) -> bool:
-        """Fill pools in turn for a second term, of choices after the sum of the peaks; true if that gave a placement with the least sum."""
-        program, held = self.program, self.value
-        if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
-            return False
-        first = program.terms[0]
-        if index != 1 or not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
-            return False
-        if live_pair_count(self.instance) > budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING):
-            return False
-        filling = Filling(self.instance, index, self.task, self.control)
-        return first.of_peaks[0] * filling.height <= held[0] and self._fill_with(filling)
-
-    def _fill_with(self, filling: Filling) -> bool:
-        found = filling.run(self._some(budget.FILLING))
-        self.packing.work += filling.work
-        self._take(found)
-        return found is not None
-
-    def _fill_at_prices(self, index: int) -> None:
-        """Fill pools again, below the heights of a choice at the fullest sections at prices on room: these know of all others, too."""
-        if self.value is None or self._is_over() or not self._has_prices(index):
-            return
-        question = Question(index, held=self.value[:index])
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
-        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
-        if found is not None:
-            tops, kept = found
-            keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
-            division = keeps[self.number], tops
-            self._fill_with(Filling(self.instance, index, self.task, self.control, division))
-
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""
         term = self.program.terms[0] if self.program.terms else None
@@ -224,6 +174,10 @@ class PlacedChoices(Standing):
         placement, work = settled(self.instance, wanted)
         self.packing.work += work
         return placement
+
+    def _can_begin_windows(self) -> bool:
+        """Is there work for going through the program once?"""
+        return self._some(budget.WHOLE) >= budget.WINDOW_PER_ENTRY * self.program.entries
 
     def _improve(self, index: int, work: int, last: int | None = None) -> None:
         """Window by window, as far as that goes: with the peaks as they are, nothing is to be gained where only they count.
@@ -253,55 +207,3 @@ class PlacedChoices(Standing):
             return not self._is_over() and not self._is_finished(index)
 
         windows.improve(index, tuple(tops), work, better)
-
-    def _has_prices(self, index: int) -> bool:
-        """Look for prices of rows for a later term; false if it cannot have any."""
-        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
-        if not self.of_rows and can_price(later):
-            market = Market(later)
-            limits = replace(self.task.limits, work=self._share(budget.PRICES))
-            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
-            self.packing.work += work
-            self.of_rows = prices_of_rows(self.program, market.sections, prices)
-        return bool(self.of_rows)
-
-    def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
-        """Bound a term in pools that end no higher than this, at the prices of rows."""
-        lower = self._term_below(index, ends)
-        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
-        if bound is not None:
-            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
-
-    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
-        """One term alone, in pools that end no higher than this."""
-        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
-        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-        return settled_in(lower, only_homes(lower))
-
-
-def only_homes(program: Program) -> dict[int, int]:
-    """The pools of classes with a choice that have room in only one of them, even alone."""
-    closed = set[tuple[int, int]]()
-    for row in program.rows:
-        room = program.rooms[row.pool]
-        if room.capacity is not None:
-            free = room.below(room.capacity) + room.spare - row.always
-            closed.update((group, row.pool) for group, units in row.members if units > free)
-    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
-    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
-
-
-def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
-    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
-    found = [0.0] * len(program.rows)
-    for pool, line in enumerate(prices):
-        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
-        if not numbers:
-            continue
-        at = np.array([program.rows[n].section for n in numbers])
-        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
-        before = np.maximum(after - 1, 0)
-        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
-        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
-            found[numbers[n]] += price
-    return found

@@ -252,9 +252,13 @@ class Whole(FreeHeights):
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
-        if is_exact and self._has_many_live() and self._fill(question.term):
-            if self._some(budget.WHOLE) < budget.MUCH_BESIDE_FILLING_PER_ENTRY * self.program.entries:
-                self._below_filled(question)
+        is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
+        if is_exact and (is_scarce or self._has_many_live()):
+            can_fill = self._can_fill(question.term)
+            if can_fill:
+                self._fill(question.term)
+            if is_scarce and (self.is_filled or not can_fill):
+                self._from_peaks_as_they_are(question.term)
                 return []
             question = self._question(question.term, question.stretch, is_exact)
         if is_exact:
@@ -276,15 +280,6 @@ class Whole(FreeHeights):
         """Are so many blocks live at a time, on average, that pools are first filled in turn?"""
         lives = int((self.packing.ends - self.packing.starts).sum())
         return lives >= budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1)
-
-    def _below_filled(self, question: Question) -> None:
-        """Fill pools below better heights, bound the term, and go over windows from there."""
-        index = question.term
-        self._fill_at_prices(index)
-        if self._has_prices(index):
-            self._bound_by_pieces(index, [room.capacity for room in self.program.rooms], budget.BESIDE_FILLING)
-        self._displace_below(index, budget.DISPLACING_FILLED)
-        self._improve(index, self._some(budget.WHOLE))
 
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""

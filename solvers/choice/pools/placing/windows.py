@@ -148,18 +148,26 @@ class Windows:
         self._pack_whole(tops, end)
         return tuple(map(max, tops, peaks(self._instance, self.placement)))
 
-    def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
-        """Who is live where pools are higher than the tops: those who live together in time, and no more than are chosen anew at once."""
-        rooms = self._program.rooms
+    def too_high(self, tops: tuple[int, ...]) -> list[int]:
+        """The sections at which pools are higher than these tops."""
+        return [row.section for row in self._high_rows(tops)]
+
+    def _high_rows(self, tops: tuple[int, ...]) -> Iterator[Row]:
+        """The rows of pools that are higher than the tops there, in all or by a block that ends too high."""
         ends = self._offset + self._instance.block_high
         pool_of = np.array(self._pools, dtype=np.int64)[self._number]
         high = set(self._number[ends > np.array(tops)[pool_of]].tolist())
-        found: list[int] = []
         for n, row in enumerate(self._program.rows):
-            room = rooms[row.pool]
+            room = self._program.rooms[row.pool]
             is_high = bool(self._loads[n] > room.below(tops[row.pool]) + room.spare)
-            is_high = is_high or any(group in high and self._pools[group] == row.pool for group, _ in row.members)
-            here = [group for group, _ in row.members if len(self._program.homes[group]) > 1] if is_high else []
+            if is_high or any(group in high and self._pools[group] == row.pool for group, _ in row.members):
+                yield row
+
+    def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
+        """Who is live where pools are higher than the tops: those who live together in time, and no more than are chosen anew at once."""
+        found: list[int] = []
+        for row in self._high_rows(tops):
+            here = [group for group, _ in row.members if len(self._program.homes[group]) > 1]
             if here and found and (len({*found, *here}) > WINDOWS[-1] or not {*found} & {*here}):
                 yield list(dict.fromkeys(found))
                 found = []

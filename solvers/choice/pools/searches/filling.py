@@ -17,7 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ....bounds.room_prices import Floats, costs_by_pool
-from ....heuristics.greedy.packing import filled
+from ....fitting.orders import Fit
+from ....heuristics.greedy.packing import filled, packed
 from ....model.instance import Bools, Instance, Ints, Placement
 from ....model.solver import Control, Goal, Task
 from .. import budget
@@ -83,6 +84,9 @@ class Filling:
         self._sooner = np.zeros(instance.blocks, dtype=np.float64)
         """By how much each block comes sooner than its gain says."""
         self._is_eased, self._level, self._tries = False, 1000, 0
+        self._missed = np.inf
+        self._nearest: tuple[Placement, tuple[int, ...]] | None = None
+        """Of all attempts that failed, the one whose last pool was least too full: by how much, where blocks are without that pool, and the heights."""
 
     def run(self, work: int) -> Placement | None:
         """The cheapest placement that is found; None if there was none within the work."""
@@ -95,20 +99,41 @@ class Filling:
             pools, offset = self._filled(lower, keeps)
             last, rest = self._turns[-1], np.flatnonzero(pools < 0)
             over = self._live(pools < 0) - tops[last]
-            if over.max(initial=0) > 0 or not lower.allowed[rest, last].all():
+            is_too_full = over.max(initial=0) > 0 or not lower.allowed[rest, last].all()
+            bases = None if is_too_full else self._packed(lower, rest, work - self.work)
+            if bases is None:
+                over = over if is_too_full else over + tops[last] // ROOM_FOR_GAPS
+                self._remember(Placement(pools, offset), tops, over)
                 self._let_come_sooner(rest, over, lower)
                 continue
-            packed = self._packed(lower, rest, work - self.work)
-            if packed is None:
-                self._let_come_sooner(rest, over + tops[last] // ROOM_FOR_GAPS, lower)
-                continue
-            pools[rest], offset[rest] = last, packed
+            pools[rest], offset[rest] = last, bases
             cost = float(self._costs[np.arange(len(pools)), pools].sum())
             if cost < least:
                 best, least = Placement(pools, offset), cost
             self._level, self._tries = min(self._level + RAISE, 1000), 0
             self._begin_again(pools)
         return best
+
+    def nearest(self) -> tuple[Placement, tuple[int, ...]] | None:
+        """Where nothing was found, the placement that came nearest to that, with a last pool that is too high, and the heights it was to have."""
+        if self._nearest is None:
+            return None
+        begun, tops = self._nearest
+        pools, offset = begun.pool, begun.offset
+        last, rest = self._turns[-1], np.flatnonzero(pools < 0)
+        self.work += budget.FILLED_A_BLOCK * (len(rest) + 1)
+        found = (
+            packed(self._instance, last, rest, "size", Fit.LOWEST) if self._instance.allowed[rest, last].all() else None
+        )
+        if found is None or found[1].any():
+            return None
+        pools[rest], offset[rest] = last, found[0]
+        return Placement(pools, offset), tops
+
+    def _remember(self, begun: Placement, tops: tuple[int, ...], over: Ints) -> None:
+        missed = float(np.maximum(over, 0).sum())
+        if missed < self._missed:
+            self._missed, self._nearest = missed, (begun, tops)
 
     def _packed(self, lower: Instance, rest: Ints, left: int) -> Ints | None:
         """Where these blocks lie in the last pool; None if they were not packed."""

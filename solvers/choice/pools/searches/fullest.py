@@ -7,7 +7,7 @@ counted at the linear program's prices. Once the heights are given, the other cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 
@@ -135,6 +135,14 @@ class FullestFirst:
         tops = self._find_tops(dict(prices), work)
         kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
         return None if tops is None else (tops, kept)
+
+    def add(self, sections: Iterable[int]) -> bool:
+        """Choose what is live at these sections first, too; false if it was already."""
+        known = len(self._kept)
+        for section in dict.fromkeys(sections):
+            self._first |= self._classes(section)
+            self._kept |= self._classes(section)
+        return len(self._kept) > known
 
     def over_heights(
         self, prices: Mapping[int, float], most: int, settle: Callable[[tuple[int, ...]], Answer], work: int

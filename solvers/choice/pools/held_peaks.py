@@ -1,0 +1,231 @@
+"""A second term of choices after peaks: pools are filled below heights that add up to the least, and the term is bounded below such heights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...bounds.priced_room import can_price
+from ...bounds.room_prices import Floats, Market
+from ...model.conflicts import live_pair_count
+from ...model.errors import StopReason
+from ...model.instance import Ints, Placement
+from ...model.objective import evaluate
+from . import budget
+from .budget import Share
+from .cutting import Pieces
+from .placed_choices import PlacedChoices
+from .placing.at_prices import settled_below
+from .placing.displacing import displaced
+from .placing.packing import ending_at
+from .placing.windows import Windows
+from .prices.crowds import Priced, prices_of
+from .program.program import Program, settled_in
+from .questions.question import Answer, Question
+from .searches.filling import Filling
+from .searches.fullest import FullestFirst
+from .searches.peaks import Choice, is_held_by_peaks
+
+
+class HeldPeaks(PlacedChoices):
+    """What is known of one instance, with what lowers and bounds such a term."""
+
+    of_rows: Sequence[float] = ()
+    """Prices of rows for the second term, where peaks come first."""
+    is_filled = False
+    """Have pools been filled to the least sum of the peaks?"""
+
+    def _can_fill(self, index: int) -> bool:
+        """Is this a second term of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
+        program, held = self.program, self.value
+        if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
+            return False
+        if index != 1 or len(program.terms) <= index:
+            return False
+        first = program.terms[0]
+        if not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
+            return False
+        return live_pair_count(self.instance) <= budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING)
+
+    def _fill(self, index: int) -> None:
+        """Fill pools in turn for such a term; and again, below the heights of choices at the fullest sections at prices on room: these know of all others, too."""
+        filling = Filling(self.instance, index, self.task, self.control)
+        least = self.program.terms[0].of_peaks[0] * filling.height
+        self._fill_with(index, filling)
+        if self._is_over() or not self._has_prices(index):
+            return
+        question = Question(index, held=(least,))
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+        for _ in range(budget.HEIGHTS_FILLED):
+            found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+            if found is None or self._is_over():
+                return
+            tops, kept = found
+            keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
+            division = keeps[self.number], tops
+            high = self._fill_with(index, Filling(self.instance, index, self.task, self.control, division))
+            if not search.add(high):
+                return
+
+    def _fill_with(self, index: int, filling: Filling) -> list[int]:
+        """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high."""
+        found = filling.run(self._some(budget.FILLING))
+        nearest = filling.nearest() if found is None else None
+        self.packing.work += filling.work
+        if nearest is None or self._is_over():
+            self._take(found)
+            self.is_filled |= found is not None
+            return []
+        placement, tops = nearest
+        windows = self._lowered_to(index, placement, tops)
+        self._take(windows.placement)
+        high = windows.too_high(tops)
+        self.is_filled |= not high
+        return high
+
+    def _lowered_to(self, index: int, placement: Placement, tops: tuple[int, ...]) -> Windows:
+        """From this placement, what is too high for these tops is lowered, window by window, whatever a term of the choice costs by that."""
+        term = self.program.terms[index]
+        price = max(sum(map(max, term.of_homes)) // max(*tops, 1), 1)
+        weighted = replace(self.program, terms=(term._replace(of_peaks=(price,) * len(tops)),))
+        windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, placement)
+        windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
+        return windows
+
+    def _from_heights(self) -> None:
+        """Where peaks come first and then the choice: begin anew with the heights that a choice at the fullest sections gives, if they can be reached.
+
+        Windows leave heights as they are, and those of the first placement may be far from the best.
+        """
+        if len(self.program.terms) < 2 or not is_held_by_peaks(self.program, 1):
+            return
+        if self._is_over() or self._is_settled(0) or not self.bound or not self._has_prices(1):
+            return
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
+        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+        if found is not None:
+            self._begin_below(*found)
+
+    def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
+        """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
+        alone = replace(self.program, terms=(self.program.terms[1],))
+        priced = Priced(alone, prices_of(enumerate(self.of_rows), ()))
+        found, packing = settled_below(self.instance, self.program, self.number, priced, tops, kept)
+        self.packing.work += packing
+        if found is None or self._is_over():
+            return
+        lowered = self._lowered_to(1, found, tops).placement
+        least, value = self.bound[0], evaluate(self.instance, lowered)
+        if self.value is not None and (value[0] - least) * budget.REACHED <= self.value[0] - least:
+            self._take(lowered)
+        else:
+            self._take(found)
+
+    def _from_peaks_as_they_are(self, index: int) -> None:
+        """Lower and bound a term with the peaks that earlier ones count as they are."""
+        if self.is_filled and not self._is_settled(index):
+            self._displace_below(index, budget.DISPLACING_FILLED)
+        self._settle_heights(index)
+        self._bound_below_heights(index)
+        if not self._is_settled(index) and self._can_begin_windows():
+            self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
+
+    def _displace_below(self, index: int, share: Share) -> None:
+        """Blocks take the places of others with those peaks as they are."""
+        if self.best is None or self._is_over() or self.program.apart:
+            return
+        below = ending_at(self.instance, self._tops_held(index))
+        self._take(displaced(below, self.program, index, self.packing, self.best, self._some(share)))
+
+    def _can_settle_heights(self, index: int) -> bool:
+        """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""
+        is_known = self.value is not None and index < len(self.program.terms)
+        if self._is_over() or not is_known or not is_held_by_peaks(self.program, index):
+            return False
+        is_enough = self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries
+        return is_enough and not any(room.reserved for room in self.program.rooms)
+
+    def _settle_heights(self, index: int) -> None:
+        """Lower and bound a term below all heights that the earlier terms, as they are, allow at the fullest sections: where pools must be full, these are few."""
+        if self._is_settled(index) or not self._can_settle_heights(index) or not self._has_prices(index):
+            return
+        assert self.value is not None
+        best, work = self.value[index], self._some(budget.WHOLE)
+        search = FullestFirst(
+            self.instance, self.program, self.number, self.asking, Question(index, self.value[:index])
+        )
+        end, each = self.asking.work + work, budget.HEIGHTS_PER_ENTRY * self.program.entries
+
+        def settle(tops: tuple[int, ...]) -> Answer:
+            answer = self.asking.ask(self._term_below(index, tops), Question(0), min(each, end - self.asking.work))
+            if answer.pools is not None and answer.value is not None and answer.value < best:
+                self._pack_below(Choice(answer.value, tops, answer.pools), self._some(budget.CLASHES))
+            return answer
+
+        bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
+        self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _bound_below_heights(self, index: int) -> None:
+        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
+        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
+            return
+        held = self.value[:index]
+        if self._is_settled(index):
+            return
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
+        ends = search.highest(self._some(budget.HIGHEST))
+        self._bound_by_pieces(index, ends, budget.BELOW_HEIGHTS)
+
+    def _has_prices(self, index: int) -> bool:
+        """Look for prices of rows for a later term; false if it cannot have any."""
+        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
+        if not self.of_rows and can_price(later):
+            market = Market(later)
+            limits = replace(self.task.limits, work=self._share(budget.PRICES))
+            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+            self.packing.work += work
+            self.of_rows = prices_of_rows(self.program, market.sections, prices)
+        return bool(self.of_rows)
+
+    def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
+        """Bound a term in pools that end no higher than this, at the prices of rows."""
+        lower = self._term_below(index, ends)
+        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
+        if bound is not None:
+            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+
+    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
+        """One term alone, in pools that end no higher than this."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
+        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        return settled_in(lower, only_homes(lower))
+
+
+def only_homes(program: Program) -> dict[int, int]:
+    """The pools of classes with a choice that have room in only one of them, even alone."""
+    closed = set[tuple[int, int]]()
+    for row in program.rows:
+        room = program.rooms[row.pool]
+        if room.capacity is not None:
+            free = room.below(room.capacity) + room.spare - row.always
+            closed.update((group, row.pool) for group, units in row.members if units > free)
+    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
+    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
+
+
+def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
+    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
+    found = [0.0] * len(program.rows)
+    for pool, line in enumerate(prices):
+        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
+        if not numbers:
+            continue
+        at = np.array([program.rows[n].section for n in numbers])
+        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
+        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
+            found[numbers[n]] += price
+    return found
