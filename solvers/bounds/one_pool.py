@@ -26,6 +26,7 @@ EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
 """Most parts measured, over all sections together."""
 CLIQUE_PAIRS = 2_000_000
+GAP_PAIRS = 200_000
 CLIQUE_STEPS = 20_000
 CLIQUE_LOOK = 64
 """Steps of up to a tenth of a millisecond, between checks."""
@@ -43,7 +44,7 @@ def pool_bound(
         return None
     single = _single(instance, pool, forced)
     live = _live_together(instance, pool, forced, stopped or never)
-    clique = _clique_in_time(instance, pool, forced, stopped) if len(instance.conflicts) else None
+    clique = _clique_in_time(instance, pool, forced, live, stopped) if _has_hidden_cliques(instance) else None
     return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
 
 
@@ -215,20 +216,30 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int], known: int
     return stacked if stacked > known else height
 
 
+def _has_hidden_cliques(instance: Instance) -> bool:
+    """True if parts may conflict pairwise and not all at one moment: by explicit conflicts, or since some are live several times."""
+    if len(instance.conflicts):
+        return True
+    return len(instance.rect_part) > len(instance.part_block) and live_pair_count(instance) <= GAP_PAIRS
+
+
 def _clique_in_time(
-    instance: Instance, pool: int, forced: Bools, stopped: Callable[[], object] | None
+    instance: Instance, pool: int, forced: Bools, live: Certificate | None, stopped: Callable[[], object] | None
 ) -> Certificate | None:
     if stopped is None:
-        return _clique(instance, pool, forced)
+        return _clique(instance, pool, forced, live)
     try:
         with interrupted_by(partial(give_up, stopped)):
-            return _clique(instance, pool, forced)
+            return _clique(instance, pool, forced, live)
     except GivenUp:
         return None
 
 
-def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
-    """The bound by parts that conflict pairwise, by lifetime or constraint: the heaviest set that a short branch and bound finds."""
+def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | None) -> Certificate | None:
+    """The bound by parts that conflict pairwise, by lifetime or constraint: the heaviest set that a short branch and bound finds.
+
+    `live`: the bound by parts that are live together, where the search begins.
+    """
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
     friends: dict[int, set[int]] = {}
@@ -239,15 +250,19 @@ def _clique(instance: Instance, pool: int, forced: Bools) -> Certificate | None:
         friends.setdefault(b, set()).add(a)
     if not friends:
         return None
-    size = (instance.part_high - instance.part_low).tolist()
-    parts = _heaviest_clique(friends, size)
+    blocks = np.flatnonzero(forced)
+    grain = _grain(instance, pool, blocks, _fixed(instance, pool, blocks))
+    size = instance.part_high - instance.part_low
+    known = [] if live is None else [*live.parts]
+    if len(np.unique(instance.part_block[known])) < len(known):
+        known = []  # parts of one block may overlap, so that their sizes do not add up
+    parts = _heaviest_clique(friends, (size + -size % grain).tolist(), known)
     return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))
 
 
-def _heaviest_clique(friends: dict[int, set[int]], weight: list[int]) -> list[int]:
-    """Depth-first, heaviest candidates first; cuts where all candidates together are too light; ends after CLIQUE_STEPS."""
-    best: list[int] = []
-    best_weight = -1
+def _heaviest_clique(friends: dict[int, set[int]], weight: list[int], best: list[int]) -> list[int]:
+    """Depth-first, heaviest candidates first; cuts where all candidates together are no heavier than the `best` that is known; ends after CLIQUE_STEPS."""
+    best_weight = sum(weight[part] for part in best)
     steps = 0
     order = sorted(friends, key=lambda i: (-weight[i], i))
     rank = {i: place for place, i in enumerate(order)}

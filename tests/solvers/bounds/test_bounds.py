@@ -86,6 +86,33 @@ def test_conflicts_without_time_form_cliques() -> None:
     assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 9, (0, 1, 2))
 
 
+def test_parts_that_meet_in_pairs_at_different_moments_form_cliques() -> None:
+    lives = [[(0, 1), (4, 5)], [(0, 1), (2, 3)], [(2, 3), (4, 5)]]
+    found = bound(make_instance([Block([(0, size, live)]) for size, live in zip((4, 3, 2), lives, strict=True)]))
+    assert (found.proof, found.value, found.section, found.parts) == (Proof.CONFLICT_CLIQUE, 9, None, (0, 1, 2))
+
+
+def test_parts_that_meet_in_pairs_count_with_their_padding() -> None:
+    # The first two with the third take 32 bytes and need no padding; with the last two they take 26, and 7 between them at least.
+    pairs = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4), (1, 4), (3, 4)]
+    sizes = (8, 8, 16, 9, 1)
+    blocks = [
+        Block([(0, size, [(2 * at, 2 * at + 1) for at, pair in enumerate(pairs) if n in pair])], alignment=8)
+        for n, size in enumerate(sizes)
+    ]
+    found = bound(make_instance(blocks))
+    assert (found.proof, found.value, found.parts) == (Proof.CONFLICT_CLIQUE, 33, (0, 1, 3, 4))
+
+
+def test_parts_of_one_block_that_overlap_hide_no_heavier_clique() -> None:
+    lives = [[(0, 1), (4, 5)], [(0, 1), (2, 3)], [(2, 3), (4, 5)]]
+    nested = Block([(0, 5, [(8, 9)]), (0, 5, [(8, 9)])])
+    found = bound(
+        make_instance([nested, *(Block([(0, size, live)]) for size, live in zip((4, 3, 2), lives, strict=True))])
+    )
+    assert (found.proof, found.value) == (Proof.CONFLICT_CLIQUE, 9)
+
+
 def test_no_cliques_are_sought_once_time_is_over() -> None:
     instance = make_instance([Block([(0, size, [])]) for size in (4, 3, 2)], conflicts=[(0, 1), (1, 2), (0, 2)])
     found = pool_bound(instance, 0, stopped=lambda: "over")
