@@ -26,7 +26,7 @@ EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
 """Most parts measured, over all sections together."""
 CLIQUE_PAIRS = 2_000_000
-GAP_PAIRS = 200_000
+GAP_PAIRS = 50_000
 CLIQUE_STEPS = 20_000
 CLIQUE_LOOK = 64
 """Steps of up to a tenth of a millisecond, between checks."""

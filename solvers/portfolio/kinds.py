@@ -11,6 +11,8 @@ from ..model.instance import Instance
 
 FEW = 50
 """With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
+MOST_WOVEN = 40
+"""With more blocks CP-SAT seldom proves anything in the first round, and what the search finds with that work is lower."""
 MIXED, PADDED = 10, 1_000
 """Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
 
@@ -21,6 +23,8 @@ class Kind(StrEnum):
     USUAL = "usual"
     PAIRS = "pairs"
     """Most pairs conflict that no lifetimes say."""
+    WOVEN = "woven"
+    """Few blocks, and no moment shows who is in whose way: some are live several times, or have several parts, or conflict whatever their lifetimes."""
     MIXED = "mixed"
     """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
 
@@ -28,7 +32,7 @@ class Kind(StrEnum):
 def kind_of(instance: Instance) -> Kind:
     """The kind of a component; where several fit, the first."""
     if instance.blocks < FEW:
-        return Kind.USUAL
+        return Kind.WOVEN if instance.blocks < MOST_WOVEN and not instance.is_plain else Kind.USUAL
     if len(instance.conflicts) and len(instance.conflicts) > live_pair_count(instance):
         return Kind.PAIRS
     return Kind.MIXED if _has_mixed_alignments(instance) else Kind.USUAL

@@ -145,7 +145,9 @@ ROSTER = {
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
     "search": Role(
-        Share(parts=6, scales=True), {Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True)}, packs_pools=True
+        Share(parts=6, scales=True),
+        {Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True), Kind.WOVEN: Share(scales=True)},
+        packs_pools=True,
     ),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),
     "gluing": Role(
@@ -154,7 +156,7 @@ ROSTER = {
     ),
     "cpsat": Role(
         CPSAT,
-        {Kind.PAIRS: CPSAT._replace(parts=1, most_pairs=2_000)},
+        {Kind.PAIRS: CPSAT._replace(parts=1, most_pairs=2_000), Kind.WOVEN: CPSAT._replace(from_round=1)},
         joint=True,
         settles_ties=True,
         most_places=9_000,

@@ -9,11 +9,12 @@ from itertools import combinations
 
 import pytest
 
-from planner import Options, Problem, plan, verify
+from planner import Options, PlanStatus, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
-from solvers.portfolio.kinds import FEW, Kind, kind_of
-from tests.small.instances import make_instance, plain
+from scripts.measure.woven import woven
+from solvers.portfolio.kinds import FEW, MOST_WOVEN, Kind, kind_of
+from tests.small.instances import Block, make_instance, plain
 
 WORK = 400_000
 BUFFERS = 150
@@ -55,6 +56,27 @@ def test_most_pairs_conflict_that_no_lifetimes_say(blocks: int, lives: int, kind
     pairs = [pair for pair in combinations(range(blocks), 2) if sum(pair) % 2]
     instance = make_instance([plain(n, n + lives, 8) for n in range(blocks)], conflicts=pairs)
     assert kind_of(instance) is kind
+
+
+@pytest.mark.parametrize(
+    ("blocks", "lives", "kind"),
+    [
+        (MOST_WOVEN - 1, [(0, 1), (2, 3)], Kind.WOVEN),
+        (MOST_WOVEN, [(0, 1), (2, 3)], Kind.USUAL),
+        (MOST_WOVEN - 1, [(0, 3)], Kind.USUAL),
+    ],
+    ids=["few", "many", "live once"],
+)
+def test_few_blocks_are_woven(blocks: int, lives: list[tuple[int, int]], kind: Kind) -> None:
+    assert kind_of(make_instance([Block([(0, 8, lives)]), *(plain(0, 3, 8) for _ in range(blocks - 1))])) is kind
+
+
+@pytest.mark.parametrize(("blocks", "seed"), [(20, 9017), (20, 9031), (30, 9085), (30, 9097), (45, 9001)])
+def test_plans_of_few_blocks_with_gaps_are_proven_early(blocks: int, seed: int) -> None:
+    """Most stayed open with twenty times the work, since nothing but what is live at one moment bounded the peak."""
+    problem = woven(blocks, seed)
+    found = plan(problem, Options(time_limit=None, work_limit=WORK // 20, workers=1))
+    assert (found.status, verify(problem, found)) == (PlanStatus.OPTIMAL, [])
 
 
 def test_plans_with_mixed_alignments_end_near_their_bounds() -> None:

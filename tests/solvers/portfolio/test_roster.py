@@ -70,6 +70,13 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
     assert of_pairs["improve"] > of_pairs["search"] + of_pairs["cpsat"]
 
 
+def test_few_blocks_that_no_moment_shows_are_asked_of_what_proves_from_the_first_round_on() -> None:
+    of_woven = dict(team(separate_engines(native=True), Extent(20, kind=Kind.WOVEN), 1))
+    assert list(of_woven)[-2:] == ["beam", "cpsat"]
+    assert of_woven["search"] == of_woven["cpsat"]
+    assert "cpsat" not in dict(team(separate_engines(native=True), Extent(20), 1))
+
+
 def test_large_models_are_not_built_while_others_can_search() -> None:
     assert names(ALL, LARGEST + 1) == ["improve", "search"]
     assert names(("improve", "cpsat"), LARGEST + 1) == ["improve", "cpsat"]

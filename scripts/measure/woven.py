@@ -1,0 +1,75 @@
+"""Plans small random problems whose buffers are live several times, by work alone, and prints a Markdown table: what is proven, and how far the rest is above bounds.
+
+python -m scripts.measure.woven --buffers 20 30 45 --seeds 100 --first-seed 9001 [--work 400000] [--solver search] [--each]
+
+Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem; every third one has conflicts that no lifetimes say. All plans are verified.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from random import Random
+
+from planner import Buffer, Options, Pool, Problem, end_solver_processes, plan, verify
+from planner.model.problem import Constraints
+from scripts.measure.arguments import Arguments, seeds
+
+WITH_CONFLICTS = 3
+
+
+def main() -> None:
+    """Read the command line and print a row for each number of buffers."""
+    parser = Arguments(__doc__)
+    parser.add_buffers(20, 30, 45)
+    parser.add_seeds(100, 9001)
+    parser.add_argument("--work", type=int, default=400_000, help="units for each plan")
+    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--each", action="store_true", help="a line for each problem that is not proven")
+    given = parser.parse_args()
+    options = Options(time_limit=None, work_limit=given.work, workers=1, solver=given.solver)
+    print("| buffers | proven | mean gap | millions of units |\n|---|---|---|---|")
+    for count in given.buffers:
+        gaps, units = list[float](), 0
+        for seed in seeds(given):
+            problem = woven(count, seed)
+            made = plan(problem, options)
+            assert not verify(problem, made)
+            gaps.append(made.gap or 0)
+            units += made.run.work
+            if made.status != "optimal" and given.each:
+                print(f"{count} seed {seed}: {made.gap:.2%}", flush=True)
+        print(
+            f"| {count} | {gaps.count(0)} of {len(gaps)} | {sum(gaps) / len(gaps):.2%} | {units / 1e6:.2f} |",
+            flush=True,
+        )
+    end_solver_processes()
+
+
+def woven(count: int, seed: int) -> Problem:
+    """A problem of so many buffers, each live up to two, three or four times."""
+    rng = Random(seed)
+    moments, most, longest = rng.choice((10, 16, 24, 40)), rng.choice((2, 3, 4)), rng.choice((1, 3, 5, 9))
+    alignment, largest = rng.choice((1, 1, 4, 16)), rng.choice((6, 30, 1000))
+    buffers = [
+        Buffer(n, rng.randint(1, largest) * rng.choice((1, alignment)), live=_lives(rng, moments, most, longest))
+        for n in range(count)
+    ]
+    pairs = {(a, b) for a, b in (sorted(rng.sample(range(count), 2)) for _ in range(count))}
+    rules = Constraints(conflicts=tuple(sorted(pairs))) if seed % WITH_CONFLICTS == 0 else Constraints()
+    return Problem(tuple(buffers), (Pool("memory", None, alignment=alignment),), rules)
+
+
+def _lives(rng: Random, moments: int, most: int, longest: int) -> tuple[tuple[int, int], ...]:
+    """Up to `most` lifetimes; those that touch are one."""
+    live = set[int]()
+    for _ in range(rng.randint(1, most)):
+        start = rng.randrange(moments)
+        live |= set(range(start, min(moments, start + rng.randint(1, longest))))
+    runs = (
+        list(run) for _, run in groupby(sorted(live), key=lambda moment: moment - sum(each < moment for each in live))
+    )
+    return tuple((run[0], run[-1] + 1) for run in runs)
+
+
+if __name__ == "__main__":
+    main()
