@@ -35,7 +35,7 @@ def main() -> None:
             made = plan(problem, options)
             assert not verify(problem, made)
             gaps.append(made.gap or 0)
-            units += made.run.work
+            units += made.run.work or 0
             if made.status != "optimal" and given.each:
                 print(f"{count} seed {seed}: {made.gap:.2%}", flush=True)
         print(

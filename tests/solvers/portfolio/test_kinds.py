@@ -76,7 +76,7 @@ def test_plans_of_few_blocks_with_gaps_are_proven_early(blocks: int, seed: int) 
     """Most stayed open with twenty times the work, since nothing but what is live at one moment bounded the peak."""
     problem = woven(blocks, seed)
     found = plan(problem, Options(time_limit=None, work_limit=WORK // 20, workers=1))
-    assert (found.status, verify(problem, found)) == (PlanStatus.OPTIMAL, [])
+    assert (found.status, verify(problem, found)) == (PlanStatus.OPTIMAL, ())
 
 
 def test_plans_with_mixed_alignments_end_near_their_bounds() -> None:
