@@ -71,7 +71,7 @@ def test_few_blocks_are_woven(blocks: int, lives: list[tuple[int, int]], kind: K
     assert kind_of(make_instance([Block([(0, 8, lives)]), *(plain(0, 3, 8) for _ in range(blocks - 1))])) is kind
 
 
-@pytest.mark.parametrize(("blocks", "seed"), [(20, 9017), (20, 9031), (30, 9085), (30, 9097), (45, 9001)])
+@pytest.mark.parametrize(("blocks", "seed"), [(20, 9017), (20, 9031), (30, 9043), (30, 9097)])
 def test_plans_of_few_blocks_with_gaps_are_proven_early(blocks: int, seed: int) -> None:
     """Most stayed open with twenty times the work, since nothing but what is live at one moment bounded the peak."""
     problem = woven(blocks, seed)
