@@ -24,7 +24,7 @@ class Kind(StrEnum):
     PAIRS = "pairs"
     """Most pairs conflict that no lifetimes say."""
     WOVEN = "woven"
-    """Few blocks, and no moment shows who is in whose way: some are live several times, or have several parts, or conflict whatever their lifetimes."""
+    """Few blocks, of which some are live several times or have several parts, so that no moment shows who is in whose way. With explicit conflicts it is usual."""
     MIXED = "mixed"
     """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
 
@@ -32,10 +32,14 @@ class Kind(StrEnum):
 def kind_of(instance: Instance) -> Kind:
     """The kind of a component; where several fit, the first."""
     if instance.blocks < FEW:
-        return Kind.WOVEN if instance.blocks < MOST_WOVEN and not instance.is_plain else Kind.USUAL
+        return Kind.WOVEN if _is_woven(instance) else Kind.USUAL
     if len(instance.conflicts) and len(instance.conflicts) > live_pair_count(instance):
         return Kind.PAIRS
     return Kind.MIXED if _has_mixed_alignments(instance) else Kind.USUAL
+
+
+def _is_woven(instance: Instance) -> bool:
+    return instance.blocks < MOST_WOVEN and len(instance.rect_part) > instance.blocks and not len(instance.conflicts)
 
 
 def _has_mixed_alignments(instance: Instance) -> bool:

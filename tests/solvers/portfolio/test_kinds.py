@@ -1,4 +1,4 @@
-"""Where alignments differ from block to block, or most pairs conflict that no lifetimes say, other engines work than usual."""
+"""Where alignments differ from block to block, most pairs conflict that no lifetimes say, or few blocks have gaps, other engines work than usual."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_most_pairs_conflict_that_no_lifetimes_say(blocks: int, lives: int, kind
     ids=["few", "many", "live once"],
 )
 def test_few_blocks_are_woven(blocks: int, lives: list[tuple[int, int]], kind: Kind) -> None:
-    assert kind_of(make_instance([Block([(0, 8, lives)]), *(plain(0, 3, 8) for _ in range(blocks - 1))])) is kind
+    others = [plain(0, 3, 8) for _ in range(blocks - 1)]
+    assert kind_of(make_instance([Block([(0, 8, lives)]), *others])) is kind
+    assert kind_of(make_instance([Block([(0, 8, lives)]), *others], conflicts=[(0, 1)])) is Kind.USUAL
 
 
 @pytest.mark.parametrize(("blocks", "seed"), [(20, 9017), (20, 9031), (30, 9043), (30, 9097)])
