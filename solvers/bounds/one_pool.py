@@ -27,6 +27,7 @@ MOST_MEASURED = 500_000
 """Most parts measured, over all sections together."""
 CLIQUE_PAIRS = 2_000_000
 GAP_PAIRS = 50_000
+"""With more pairs that are live together, and no explicit conflicts, listing them all takes longer than what small problems take in all."""
 CLIQUE_STEPS = 20_000
 CLIQUE_LOOK = 64
 """Steps of up to a tenth of a millisecond, between checks."""
