@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...geometry.order import repair
 from ...model.conflicts import live_pair_count, slowness
@@ -28,12 +28,16 @@ SHARE_OF_FIRST_ROUND = 4
 SHARE_OF_THE_REST = 4
 """Every other question of a round may take a quarter of that: most optima are at the bound."""
 SHARE_OF_SECOND_OPINION = 8
+WORK_OF_LEAST, SHARE_OF_LEAST = 2_000_000, (1, 2)
+"""For the question for the least peak itself, without a limit and as a part of what is left."""
 LEAST_WORK = 1_000
 MOST_PAIRS_TO_REPAIR = 100_000
 
 
 Build: TypeAlias = Callable[[Instance, Cover, int], Model]
 """Builds the model of all placements that end at or below a height."""
+BuildLeast: TypeAlias = Callable[[Instance, Cover, int, int], tuple[Model, Any]]
+"""Builds the model that minimises a peak between a bound and a height, and that peak; None if there is no placement."""
 
 
 class Descent:
@@ -48,13 +52,14 @@ class Descent:
         warm: Warm,
         budget: Budget,
         build: Build,
+        build_least: BuildLeast | None = None,
     ) -> None:
         self.bound = single.at_least(first_bound(instance, single, task))
         """Proven least peak; None if nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
         self.peak: int | None = None if self.best is None else instance.end_of(self.best.offset)
         self._instance, self._single_peak, self._task, self._control = instance, single, task, control
-        self._build = build
+        self._build, self._build_least = build, build_least
         self._hint = task.start if warm.gives_hint else None
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
@@ -98,6 +103,10 @@ class Descent:
             answer = self._decide(height, work if is_bound else work // SHARE_OF_THE_REST, self._hint)
             if answer is Answer.UNKNOWN and is_bound and self._second_opinion is not None and not self._is_done():
                 answer = self._decide(height, work // SHARE_OF_SECOND_OPINION, self._second_opinion)
+            if answer is not Answer.FEASIBLE and self._build_least is not None and not self._is_done():
+                self._ask_for_least(self._build_least)
+                self._build_least = None
+                return
             if answer is Answer.INFEASIBLE:
                 too_hard, height = None, self._enough
                 continue
@@ -157,6 +166,33 @@ class Descent:
         if reply.stopped is not StopReason.WORK_LIMIT:
             self._stop = reply.stopped
         return Answer.UNKNOWN
+
+    def _ask_for_least(self, build: BuildLeast) -> None:
+        """Asks for the least peak itself, once."""
+        left, bound = self._left(), self._enough
+        top = self._single_peak.ceiling if self.peak is None else self._single_peak.at_most(self.peak - 1)
+        if bound is None or top is None:
+            return
+        self._work += self._fixed_work
+        model, peak = build(self._instance, self._cover, bound, top)
+        seen: list[Placement] = []
+        work = WORK_OF_LEAST if left is None else left * SHARE_OF_LEAST[0] // SHARE_OF_LEAST[1]
+        budget = replace(self._budget, work=work, presolve=True)
+        reply = (
+            None
+            if peak is None
+            else solve(model.cp, budget, self._control, lambda value: seen.append(model.placement(value)))
+        )
+        if reply is None or reply.answer is Answer.INFEASIBLE:
+            self._refute(top)
+            return
+        self._work += reply.work
+        if seen:
+            self._accept(seen[-1])
+        if reply.bound is not None and reply.bound > bound:
+            self._refute(reply.bound - 1)
+        if reply.stopped is not None and reply.stopped is not StopReason.WORK_LIMIT:
+            self._stop = reply.stopped
 
     def _accept(self, placement: Placement) -> None:
         """Keeps the placement if it is better, after lowering it as far as its order allows."""
