@@ -239,7 +239,7 @@ def _clique_in_time(
 def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | None) -> Certificate | None:
     """The bound by parts that conflict pairwise, by lifetime or constraint: the heaviest set that a short branch and bound finds.
 
-    `live`: the bound by parts that are live together, where the search begins.
+    `live`: the bound by parts that are live together, where the search begins without explicit conflicts.
     """
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
@@ -251,13 +251,15 @@ def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | No
         friends.setdefault(b, set()).add(a)
     if not friends:
         return None
-    blocks = np.flatnonzero(forced)
-    grain = _grain(instance, pool, blocks, _fixed(instance, pool, blocks))
     size = instance.part_high - instance.part_low
-    known = [] if live is None else [*live.parts]
-    if len(np.unique(instance.part_block[known])) < len(known):
-        known = []  # parts of one block may overlap, so that their sizes do not add up
-    parts = _heaviest_clique(friends, (size + -size % grain).tolist(), known)
+    known = list[int]()
+    if not len(instance.conflicts):  # beside these, rounding the sizes gains and loses
+        blocks = np.flatnonzero(forced)
+        size = size + -size % _grain(instance, pool, blocks, _fixed(instance, pool, blocks))
+        known = [] if live is None else [*live.parts]
+        if len(np.unique(instance.part_block[known])) < len(known):
+            known = []  # parts of one block may overlap, so that their sizes do not add up
+    parts = _heaviest_clique(friends, size.tolist(), known)
     return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))
 
 
