@@ -161,7 +161,7 @@ ROSTER = {
         settles_ties=True,
         most_places=9_000,
     ),
-    "cpsat_order": Role(Share(largest=100, most_pairs=1_000, from_round=3, at_once=True, rests=False)),
+    "cpsat_order": Role(Share(largest=100, most_pairs=1_000, at_once=True, rests=False)),
 }
 """In their order of use, after greedy; those that are quick come first in the first round."""
 

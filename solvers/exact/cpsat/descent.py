@@ -171,7 +171,7 @@ class Descent:
         """Asks for the least peak itself, once."""
         left, bound = self._left(), self._enough
         top = self._single_peak.ceiling if self.peak is None else self._single_peak.at_most(self.peak - 1)
-        if bound is None or top is None:
+        if bound is None or top is None or top < bound:
             return
         self._work += self._fixed_work
         model, peak = build(self._instance, self._cover, bound, top)

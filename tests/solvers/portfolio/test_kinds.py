@@ -12,7 +12,7 @@ import pytest
 from planner import Options, PlanStatus, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
-from scripts.measure.woven import woven
+from scripts.measure.small import gaps
 from solvers.portfolio.kinds import FEW, MOST_WOVEN, Kind, kind_of
 from tests.small.instances import Block, make_instance, plain
 
@@ -76,7 +76,7 @@ def test_few_blocks_are_woven(blocks: int, lives: list[tuple[int, int]], kind: K
 @pytest.mark.parametrize(("blocks", "seed"), [(20, 9017), (20, 9031), (30, 9043), (30, 9097)])
 def test_plans_of_few_blocks_with_gaps_are_proven_early(blocks: int, seed: int) -> None:
     """Most stayed open with twenty times the work, since nothing but what is live at one moment bounded the peak."""
-    problem = woven(blocks, seed)
+    problem = gaps(blocks, seed)
     found = plan(problem, Options(time_limit=None, work_limit=WORK // 20, workers=1))
     assert (found.status, verify(problem, found)) == (PlanStatus.OPTIMAL, ())
 

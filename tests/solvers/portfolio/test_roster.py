@@ -72,7 +72,7 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
 
 def test_few_blocks_that_no_moment_shows_are_asked_of_what_proves_from_the_first_round_on() -> None:
     of_woven = dict(team(separate_engines(native=True), Extent(20, kind=Kind.WOVEN), 1))
-    assert list(of_woven)[-2:] == ["beam", "cpsat"]
+    assert list(of_woven)[-3:] == ["beam", "cpsat", "cpsat_order"]
     assert of_woven["search"] == of_woven["cpsat"]
     assert "cpsat" not in dict(team(separate_engines(native=True), Extent(20), 1))
 
@@ -101,14 +101,13 @@ def test_where_most_pairs_conflict_that_no_lifetimes_say_no_model_is_built_of_ma
     assert team((name,), Extent(100, pairs=most + 1, kind=Kind.PAIRS), LATER)
 
 
-def test_few_blocks_are_ordered_from_some_round_on() -> None:
+def test_few_blocks_are_ordered_from_the_first_round_on() -> None:
     share, both = share_of("cpsat_order"), ("search", "cpsat_order")
     few, pairs = share.largest or 0, share.most_pairs or 0
     assert "cpsat_order" in separate_engines(native=True)
-    assert names(both, few, share.from_round, pairs) == list(both)
-    assert names(both, few, share.from_round - 1, pairs) == ["search"]
-    assert names(both, few + 1, share.from_round, pairs) == ["search"]
-    assert names(both, few, share.from_round, pairs + 1) == ["search"]
+    assert names(both, few, 1, pairs) == list(both)
+    assert names(both, few + 1, 1, pairs) == ["search"]
+    assert names(both, few, 1, pairs + 1) == ["search"]
 
 
 def test_dense_instances_are_glued_and_larger_ones_more() -> None:

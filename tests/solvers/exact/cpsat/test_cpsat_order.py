@@ -12,6 +12,7 @@ from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.planning.options.options import Options
 from planner.planning.placing.solving import plan
+from scripts.measure.small import KINDS, ranges
 from solvers.exact.cpsat import CpSatOrder, engine
 from solvers.exact.cpsat.program import order
 from solvers.exact.cpsat.program.cover import cover
@@ -125,3 +126,18 @@ def test_a_model_may_be_simplified_once_and_without_cuts_from_the_tableau() -> N
     assert (usual.max_presolve_iterations, usual.cp_model_probing_level) == (3, 2)
     assert not soon.add_cg_cuts
     assert (soon.max_presolve_iterations, soon.cp_model_probing_level) == (1, 1)
+
+
+def test_the_least_peak_is_asked_for_where_heights_above_the_bound_are_hard() -> None:
+    made = plan(ranges(20, 4), Options(solver="cpsat_order", time_limit=None, work_limit=400_000))
+    assert made.status is PlanStatus.OPTIMAL
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_it_proves_of_small_problems_is_what_the_search_proves(kind: str) -> None:
+    options = Options(time_limit=None, work_limit=1_000_000)
+    for seed in range(12):
+        problem = KINDS[kind](5 + seed % 4, seed)
+        ordered, searched = (plan(problem, replace(options, solver=name)) for name in ("cpsat_order", "search"))
+        assert ordered.status is searched.status is PlanStatus.OPTIMAL
+        assert ordered.objective.terms == searched.objective.terms

@@ -1,0 +1,118 @@
+"""Plans small random problems, by work alone, and prints a Markdown table: what is proven, and how far the rest is above bounds.
+
+    python -m scripts.measure.small gaps --buffers 20 30 45 --seeds 100 --first-seed 9001 [--work 400000] [--solver search] [--each]
+
+In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
+reserved; in `views` results are written side by side into larger buffers. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
+problem. All plans are verified.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from random import Random
+
+from planner import Buffer, Options, Pool, Problem, end_solver_processes, plan, verify
+from planner.model.problem import Colocation, Constraints
+from scripts.measure.arguments import Arguments, seeds
+
+WITH_CONFLICTS = 3
+
+
+def main() -> None:
+    """Read the command line and print a row for each number of buffers."""
+    parser = Arguments(__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_buffers(20, 30, 45)
+    parser.add_seeds(100, 9001)
+    parser.add_argument("--work", type=int, default=400_000, help="units for each plan")
+    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--each", action="store_true", help="a line for each problem that is not proven")
+    given = parser.parse_args()
+    options = Options(time_limit=None, work_limit=given.work, workers=1, solver=given.solver)
+    print("| buffers | proven | mean gap | millions of units |\n|---|---|---|---|")
+    for count in given.buffers:
+        above, units = list[float](), 0
+        for seed in seeds(given):
+            problem = KINDS[given.kind](count, seed)
+            made = plan(problem, options)
+            assert not verify(problem, made)
+            above.append(made.gap or 0)
+            units += made.run.work or 0
+            if made.status != "optimal" and given.each:
+                print(f"{count} seed {seed}: {made.gap:.2%}", flush=True)
+        print(
+            f"| {count} | {above.count(0)} of {len(above)} | {sum(above) / len(above):.2%} | {units / 1e6:.2f} |",
+            flush=True,
+        )
+    end_solver_processes()
+
+
+def gaps(count: int, seed: int) -> Problem:
+    """A problem of so many buffers, each live up to two, three or four times."""
+    rng = Random(seed)
+    moments, most, longest = rng.choice((10, 16, 24, 40)), rng.choice((2, 3, 4)), rng.choice((1, 3, 5, 9))
+    alignment, largest = rng.choice((1, 1, 4, 16)), rng.choice((6, 30, 1000))
+    buffers = [
+        Buffer(n, rng.randint(1, largest) * rng.choice((1, alignment)), live=_lives(rng, moments, most, longest))
+        for n in range(count)
+    ]
+    pairs = {(a, b) for a, b in (sorted(rng.sample(range(count), 2)) for _ in range(count))}
+    rules = Constraints(conflicts=tuple(sorted(pairs))) if seed % WITH_CONFLICTS == 0 else Constraints()
+    return Problem(tuple(buffers), (Pool("memory", None, alignment=alignment),), rules)
+
+
+def _lives(rng: Random, moments: int, most: int, longest: int) -> tuple[tuple[int, int], ...]:
+    """Up to `most` lifetimes; those that touch are one."""
+    live = set[int]()
+    for _ in range(rng.randint(1, most)):
+        start = rng.randrange(moments)
+        live |= set(range(start, min(moments, start + rng.randint(1, longest))))
+    runs = (
+        list(run) for _, run in groupby(sorted(live), key=lambda moment: moment - sum(each < moment for each in live))
+    )
+    return tuple((run[0], run[-1] + 1) for run in runs)
+
+
+def ranges(count: int, seed: int) -> Problem:
+    """A problem of so many buffers beside one to three ranges that are reserved in the memory."""
+    rng = Random(seed)
+    moments, longest = rng.choice((20, 40, 60)), rng.choice((4, 8, 16))
+    alignment, largest = rng.choice((1, 4, 16, 64)), rng.choice((30, 1000))
+    lives = [_life(rng, moments, longest) for _ in range(count)]
+    buffers = [Buffer(n, rng.randint(1, largest) * alignment, live=(life,)) for n, life in enumerate(lives)]
+    top = max(
+        sum(buffer.size for buffer, (start, end) in zip(buffers, lives, strict=True) if start <= moment < end)
+        for moment in range(moments)
+    )
+    begins = sorted({rng.randrange(0, top, 4 * alignment) for _ in range(rng.randint(1, 3))})
+    reserved = tuple((begin, begin + rng.choice((1, 2, 4)) * alignment) for begin in begins)
+    return Problem(tuple(buffers), (Pool("memory", None, alignment=alignment, reserved=reserved),))
+
+
+def views(count: int, seed: int) -> Problem:
+    """A problem of about so many buffers, of which two or three each are parts of a larger one that is live after them."""
+    rng = Random(seed)
+    moments, longest, largest = rng.choice((20, 40, 60)), rng.choice((4, 8, 16)), rng.choice((30, 1000))
+    buffers, placed = list[Buffer](), list[Colocation]()
+    while len(buffers) < count:
+        start, end = _life(rng, moments, longest)
+        sizes = [rng.randint(1, largest) for _ in range(rng.choice((1, 1, 2, 3)))]
+        whole = len(buffers)
+        if len(sizes) > 1:
+            buffers.append(Buffer(whole, sum(sizes), live=((end, end + rng.randint(1, longest)),)))
+            placed += [Colocation(whole + 1 + n, whole, sum(sizes[:n])) for n in range(len(sizes))]
+        early = [max(start - rng.randint(0, 4), 0) for _ in sizes]
+        buffers += [Buffer(len(buffers) + n, size, live=((early[n], end),)) for n, size in enumerate(sizes)]
+    return Problem(tuple(buffers), (Pool("memory", None),), Constraints(colocations=tuple(placed)))
+
+
+def _life(rng: Random, moments: int, longest: int) -> tuple[int, int]:
+    start = rng.randrange(moments)
+    return start, min(moments, start + rng.randint(1, longest))
+
+
+KINDS = {"gaps": gaps, "ranges": ranges, "views": views}
+
+if __name__ == "__main__":
+    main()
