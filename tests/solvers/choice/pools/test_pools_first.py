@@ -15,7 +15,7 @@ from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
-from solvers.choice.pools.placed_choices import PlacedChoices
+from solvers.choice.pools.held_peaks import HeldPeaks
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.searches.filling import Filling
@@ -233,13 +233,25 @@ def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.Monkey
     options = Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first")
     made = plan(problem, options)
     assert not verify(problem, made)
-    monkeypatch.setattr(PlacedChoices, "_fill_at_prices", lambda *_: None)
+    monkeypatch.setattr(HeldPeaks, "_fill_at_prices", lambda *_: None)
     other = plan(problem, options)
     assert made.objective.terms[0] == other.objective.terms[0]
     here, there = made.objective.terms[1].value, other.objective.terms[1].value
     assert here is not None
     assert there is not None
     assert here < there
+
+
+def test_where_work_is_scarce_pools_are_filled_though_few_are_live() -> None:
+    """All stayed in one pool, and the second term was a third above its bound."""
+    problem = with_preference(generate("hot", Request(300, 890301)), Preference.SIZE)
+    made = plan(problem, Options(time_limit=None, work_limit=700_000, workers=1, solver="pools_first"))
+    assert not verify(problem, made)
+    first, second = made.objective.terms
+    assert first.value == first.bound
+    assert second.value is not None
+    assert second.bound is not None
+    assert second.value <= 1.01 * second.bound
 
 
 def test_pools_are_not_filled_where_so_many_are_live_that_one_attempt_may_take_a_minute(

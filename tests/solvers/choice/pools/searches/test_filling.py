@@ -83,6 +83,21 @@ def test_pools_are_filled_below_given_heights() -> None:
     assert peaks(instance, found) == tops
 
 
+def test_what_came_nearest_is_a_placement_whose_last_pool_alone_is_too_high() -> None:
+    instance = lower(with_preference(generate("hot", Request(120, 1, 1, {"live": 30})), Preference.SIZE)).instance
+    filling = Filling(instance, 1, Task(Limits()), Silent())
+    assert filling.nearest() is None
+    assert filling.run(1) is None
+    nearest = filling.nearest()
+    assert nearest is not None
+    placement, tops = nearest
+    assert violation(instance, placement) is None
+    assert sum(tops) == filling.height
+    last = next(n for n, pool in enumerate(instance.pools) if pool.capacity is None)
+    high = [n for n, (peak, top) in enumerate(zip(peaks(instance, placement), tops, strict=True)) if peak > top]
+    assert high == [last]
+
+
 def test_the_same_work_gives_the_same_placement() -> None:
     instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
     first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
