@@ -49,11 +49,12 @@ class HeldPeaks(PlacedChoices):
             return False
         return live_pair_count(self.instance) <= budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING)
 
-    def _fill(self, index: int) -> None:
-        """Fill pools in turn for such a term."""
+    def _fill(self, index: int, *, at_prices: bool) -> None:
+        """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
         filling = Filling(self.instance, index, self.task, self.control)
         self._fill_with(index, filling)
-        self._fill_at_prices(index, self.program.terms[0].of_peaks[0] * filling.height)
+        if at_prices:
+            self._fill_at_prices(index, self.program.terms[0].of_peaks[0] * filling.height)
 
     def _fill_at_prices(self, index: int, least: int) -> None:
         """Fill pools again, below the heights of choices at the fullest sections at prices on room: these know of all others, too."""

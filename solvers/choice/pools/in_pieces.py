@@ -48,7 +48,7 @@ class InPieces(HeldPeaks):
         program = self.program
         if program.terms and program.rows:
             if self._can_fill(1):
-                self._fill(1)
+                self._fill(1, at_prices=True)
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
                 self._relax_further()

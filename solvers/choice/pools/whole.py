@@ -256,7 +256,7 @@ class Whole(FreeHeights):
         if is_exact and (is_scarce or self._has_many_live()):
             can_fill = self._can_fill(question.term)
             if can_fill:
-                self._fill(question.term)
+                self._fill(question.term, at_prices=is_scarce)
             if is_scarce and (self.is_filled or not can_fill):
                 self._from_peaks_as_they_are(question.term)
                 return []
