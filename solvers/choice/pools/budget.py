@@ -26,6 +26,8 @@ SECONDS_PER_BLOCK = 2e-4
 """The most time for each block that writing a program takes; with less time left it is not written."""
 LARGE, LARGE_WITH_PEAKS = 4_000, 600
 """Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
+LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
+"""So are those of the choice alone where so many are live at a time, on average, from so many blocks on, with less work for each number in them."""
 WITHOUT_LIMIT = 4_000_000
 """What is shared where there is no limit on the work, so that each step ends."""
 
@@ -141,7 +143,7 @@ SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 # Later terms of choices, after peaks alone.
 
 LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
-"""Pools are first of all filled in turn where so many blocks are live at a time on average, a program is cut in time,"""
+"""Pools are first of all filled in turn where so many blocks are live at a time, on average, a program is cut in time,"""
 SCARCE_PER_ENTRY = 150
 """or there is less work for each number in the program;"""
 HEIGHTS_FILLED = 3

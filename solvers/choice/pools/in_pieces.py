@@ -18,6 +18,7 @@ from . import budget
 from .budget import Share
 from .cutting import Pieces
 from .held_peaks import HeldPeaks, only_homes, prices_of_rows
+from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
@@ -258,8 +259,14 @@ def with_all_in_cheapest(program: Program, index: int) -> int:
     return max((sum(least[group] * units for group, units in row.members) for row in program.rows), default=0)
 
 
-def is_large(instance: Instance, program: Program) -> bool:
-    return instance.blocks > (budget.LARGE_WITH_PEAKS if weighs_peaks(program) else budget.LARGE)
+def is_large(instance: Instance, program: Program, work: int | None) -> bool:
+    """Is this too large for questions about the program as a whole, by its blocks, or, where many are live at a time, for so much work?"""
+    if weighs_peaks(program):
+        return instance.blocks > budget.LARGE_WITH_PEAKS
+    is_scarce = work is not None and work < budget.CROWDED_PER_ENTRY * program.entries
+    is_choice = not any(any(term.of_peaks) for term in program.terms[:1])
+    is_crowded = is_scarce and is_choice and has_many_live(instance, budget.LIVE_WHERE_CUT)
+    return instance.blocks > (budget.LARGE_CROWDED if is_crowded else budget.LARGE)
 
 
 def weighs_peaks(program: Program) -> bool:

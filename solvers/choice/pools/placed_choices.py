@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bounds.room_prices import costs_by_pool
 from ...heuristics.assign.from_prices import settled
-from ...model.instance import Ints, Placement
+from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks
 from . import budget
 from .budget import Share
@@ -207,3 +207,8 @@ class PlacedChoices(Standing):
             return not self._is_over() and not self._is_finished(index)
 
         windows.improve(index, tuple(tops), work, better)
+
+
+def has_many_live(instance: Instance, many: int) -> bool:
+    """Are so many blocks live at a time, on average?"""
+    return int((instance.rect_end - instance.rect_start).sum()) >= many * max(instance.sections, 1)

@@ -37,7 +37,7 @@ class PoolsFirst(Solver):
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
         program = program_of(instance)
-        kind = InPieces if is_large(instance, program) else Whole
+        kind = InPieces if is_large(instance, program, task.limits.work) else Whole
         run = kind(instance, program, task, control)
         try:
             run.begin_narrowed()

@@ -14,6 +14,7 @@ from ...model.solver import Control, Task
 from . import budget
 from .cutting import Pieces
 from .free_heights import FreeHeights
+from .placed_choices import has_many_live
 from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows, stretched
@@ -253,7 +254,7 @@ class Whole(FreeHeights):
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
-        if is_exact and (is_scarce or self._has_many_live()):
+        if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
             can_fill = self._can_fill(question.term)
             if can_fill:
                 self._fill(question.term, at_prices=is_scarce)
@@ -275,11 +276,6 @@ class Whole(FreeHeights):
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
-
-    def _has_many_live(self) -> bool:
-        """Are so many blocks live at a time, on average, that pools are first filled in turn?"""
-        lives = int((self.packing.ends - self.packing.starts).sum())
-        return lives >= budget.LIVE_WHERE_FILLED * max(self.instance.sections, 1)
 
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""

@@ -254,6 +254,17 @@ def test_where_work_is_scarce_pools_are_filled_though_few_are_live() -> None:
     assert second.value <= 1.01 * second.bound
 
 
+def test_crowded_problems_are_cut_in_time_where_work_is_scarce() -> None:
+    """Questions about the program as a whole ended 11.7 % above their bound."""
+    problem = with_preference(generate("hot", Request(1000, 890401, 1, {"live": 40})), Preference.SPEED)
+    made = plan(problem, Options(time_limit=None, work_limit=2_250_000, workers=1, solver="pools_first"))
+    assert not verify(problem, made)
+    first = made.objective.terms[0]
+    assert first.value is not None
+    assert first.bound is not None
+    assert first.bound <= first.value <= 1.02 * first.bound
+
+
 def test_pools_are_not_filled_where_so_many_are_live_that_one_attempt_may_take_a_minute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
