@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...model.errors import StopReason
 from ...model.instance import Instance
 from ...model.solver import Control, Task
 from . import budget
@@ -13,7 +12,7 @@ from .held_peaks import HeldPeaks
 from .prices.crowds import Relaxed
 from .program.program import Pools, Program
 from .program.writing import pools_of_classes
-from .questions.question import Answer, Question
+from .questions.question import Question
 from .searches.core import CoreSearch, homes_of
 from .searches.peaks import Choice
 from .searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
@@ -38,7 +37,7 @@ class FreeHeights(HeldPeaks):
         is_begun = is_exact and (index > 0 or self.has_chosen)
         return Question(
             index,
-            held=() if self.value is None else self.value[:index],
+            held=self._earlier(index),
             least=self._least_of_program(index) if is_exact else None,
             most=None if self.value is None else self.value[index],
             stretch=stretch,
@@ -105,11 +104,11 @@ class FreeHeights(HeldPeaks):
             return []
         bound = pieces.improve(found.value, self._some(budget.BY_PIECES))
         again = self._choice_by_pieces(pieces, bound) if bound < found.value else None
-        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(0, bound)
         return self._better(question, [found if again is None else min(found, again)])
 
     def _choice_by_pieces(self, pieces: Pieces, bound: int | None) -> Choice | None:
-        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(0, bound)
         pools = None if bound is None else pieces.choice(self._some(budget.CHOICE_BY_PIECES))
         return None if pools is None else self._choice(0, pools)
 

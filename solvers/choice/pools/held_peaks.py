@@ -10,7 +10,6 @@ import numpy as np
 from ...bounds.priced_room import can_price
 from ...bounds.room_prices import Floats, Market
 from ...model.conflicts import live_pair_count
-from ...model.errors import StopReason
 from ...model.instance import Ints, Placement
 from ...model.objective import evaluate
 from . import budget
@@ -169,7 +168,7 @@ class HeldPeaks(PlacedChoices):
             return answer
 
         bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
-        self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(index, bound)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
@@ -198,7 +197,7 @@ class HeldPeaks(PlacedChoices):
         lower = self._term_below(index, ends)
         bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
         if bound is not None:
-            self._learn(index, Answer(None, None, bound, StopReason.WORK_LIMIT))
+            self._learn_bound(index, bound)
 
     def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
         """One term alone, in pools that end no higher than this."""

@@ -81,7 +81,7 @@ class InPieces(HeldPeaks):
         relaxed = relaxed_in_time(self.program, starts, self.asking, self._some(budget.RELAXED_IN_TIME))
         if relaxed is not None:
             self._keep(0, certificate_of(self.instance, self.program, self.number, relaxed))
-            self._learn(0, Answer(None, None, bound_of(self.program, relaxed), StopReason.WORK_LIMIT))
+            self._learn_bound(0, bound_of(self.program, relaxed))
             self._take(self._settled_at(relaxed))
         self._bound_second(relaxed)
 
@@ -90,7 +90,7 @@ class InPieces(HeldPeaks):
         term = self.program.terms[0]
         if self.best is None or self._is_over() or self._is_settled(0) or any(map(any, term.of_homes)):
             return
-        counted = frozenset(pool for pool, price in enumerate(term.of_peaks) if price or term.is_largest)
+        counted = frozenset(pool for pool in range(len(self.instance.pools)) if term.counts(pool))
         placement, _ = self.packing.pack(self.best.pool, counted, self._work_of_packing(0))
         self._take(placement)
 
@@ -104,7 +104,7 @@ class InPieces(HeldPeaks):
 
     def _learn_again(self, index: int) -> None:
         """What was proven with the earlier terms as they were then holds for lower ones, too."""
-        self._learn(index, Answer(None, None, self._least_of_program(index), StopReason.WORK_LIMIT))
+        self._learn_bound(index, self._least_of_program(index))
 
     def _is_easy(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
@@ -162,7 +162,7 @@ class InPieces(HeldPeaks):
             floors = Floors(above_lowest(self.program), self.pieces, self.value[0], tops, self.asking)
             share = budget.FLOORS if self._is_close(0, self.value[0]) else budget.FLOORS_IN_PIECES
             bound = floors.bound(self._some(share))
-            self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
+            self._learn_bound(1, bound)
 
     def _below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""

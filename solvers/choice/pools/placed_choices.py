@@ -41,7 +41,7 @@ class PlacedChoices(Standing):
         if answer.pools is not None:
             pools = np.array(answer.pools, dtype=np.int64)[number]
             term = program.terms[0]
-            counted = frozenset(p for p, price in enumerate(term.of_peaks) if price or term.is_largest)
+            counted = frozenset(p for p in range(len(self.instance.pools)) if term.counts(p))
             placement, _ = self.packing.pack(pools, counted, self._some(budget.PACKING_NARROWED))
             self._take(self._with_room_elsewhere(pools) if placement is None else placement)
             self._learn_at_fullest()
@@ -68,7 +68,7 @@ class PlacedChoices(Standing):
     def _pack(self, index: int, choice: Choice) -> list[int]:
         """Pack the choice; the pools that do not hold what the program gave them, or end higher than it thought."""
         terms = self.program.terms[: index + 1]
-        counted = [p for p in range(len(self.instance.pools)) if any(t.of_peaks[p] or t.is_largest for t in terms)]
+        counted = [p for p in range(len(self.instance.pools)) if any(term.counts(p) for term in terms)]
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
         placement, unfit = self.packing.pack(pools, frozenset(counted), self._work_of_packing(index))
         if placement is None:
@@ -77,12 +77,13 @@ class PlacedChoices(Standing):
         value = self._take(placement)
         if value[index] <= choice.value:
             return []
-        return [p for p in counted if peaks(self.instance, placement)[p] > choice.tops[p]]
+        tops = peaks(self.instance, placement)
+        return [p for p in counted if tops[p] > choice.tops[p]]
 
     def _pack_near(self, question: Question, choice: Choice) -> bool:
         """Pack this choice, or one nearby that can be packed where it cannot; true if what comes of it is hardly worse."""
         index = question.term
-        if any(any(term.of_peaks) or term.is_largest for term in self.program.terms[: index + 1]):
+        if any(term.counts_peaks for term in self.program.terms[: index + 1]):
             return self._pack_below(choice, self._some(budget.CLASHES))
         of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
         value = self._take(self.clashes.placement(question, choice.pools, of_pool, work))
@@ -165,7 +166,7 @@ class PlacedChoices(Standing):
     def _can_displace(self) -> bool:
         """Does the first term count the choice of pools alone, for each block by itself?"""
         term = self.program.terms[0] if self.program.terms else None
-        return term is not None and not self.program.apart and not any(term.of_peaks) and not term.is_largest
+        return term is not None and not self.program.apart and not term.counts_peaks
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""
@@ -195,7 +196,7 @@ class PlacedChoices(Standing):
         assert self.best is not None
         terms = self.program.terms[: last + 1]
         return tuple(
-            peak if any(term.of_peaks[p] or term.is_largest for term in terms) else None
+            peak if any(term.counts(p) for term in terms) else None
             for p, peak in enumerate(peaks(self.instance, self.best))
         )
 

@@ -74,6 +74,10 @@ class Standing:
         work = self._share(share)
         return budget.WITHOUT_LIMIT if work is None else work
 
+    def _earlier(self, index: int) -> Value:
+        """The values of the terms before this one."""
+        return () if self.value is None else self.value[:index]
+
     def _is_over(self) -> bool:
         return self._is_stopped() or self._left() == 0
 
@@ -122,7 +126,7 @@ class Standing:
 
     def _known(self, index: int) -> int | None:
         """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""
-        earlier = () if self.value is None else self.value[:index]
+        earlier = self._earlier(index)
         if self._is_bounded(index, earlier):
             return self.bound[index]
         return self._least_of_program(index)
@@ -134,7 +138,7 @@ class Standing:
     def _least_of_program(self, index: int) -> int | None:
         """The same, by the program alone: its choices may well be below other bounds, since it knows no addresses."""
         held, proven = self.proven.get(index, ((), None))
-        earlier = () if self.value is None else self.value[:index]
+        earlier = self._earlier(index)
         is_held = all(value <= most for value, most in zip(earlier, held, strict=False))
         return proven if is_held and len(held) == index else None
 
@@ -165,13 +169,13 @@ class Standing:
         return self._relax_within(index, rounds, self._some(share))
 
     def _relax_within(self, index: int, rounds: int | None, work: int) -> Relaxed | None:
-        held = () if self.value is None else self.value[:index]
+        held = self._earlier(index)
         found = self.asking.relax(self.program, held, work, rounds)
         if found is None:
             return found
         if self._takes_prices(index):
             self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
-        self._learn(index, Answer(None, None, bound_of(self.program, found, held), StopReason.WORK_LIMIT))
+        self._learn_bound(index, bound_of(self.program, found, held))
         return found
 
     def _keep_for_second(self) -> None:
@@ -192,7 +196,7 @@ class Standing:
         if found is not None:
             second = rows.in_whole(found)
             self._keep(1, certificate_of(self.instance, self.program, self.number, second, held))
-            self._learn(1, Answer(None, None, bound_of(self.program, second, held), StopReason.WORK_LIMIT))
+            self._learn_bound(1, bound_of(self.program, second, held))
 
     def _takes_prices(self, index: int) -> bool:
         """Can prices with crowds prove something of the term?"""
@@ -216,7 +220,7 @@ class Standing:
         if is_settled and not self.program.terms[index].is_largest and self._takes_prices(index):
             work = min(self._some(budget.PROOF), budget.PROOF_PER_ENTRY * self.program.entries)
             self.foreseen[index] = work
-            held = () if self.value is None else self.value[:index]
+            held = self._earlier(index)
             if work > budget.RELAXATION_PER_ENTRY * self.program.entries:
                 self.asking.foresee_relaxed(self.program, held, work)
 
@@ -230,7 +234,7 @@ class Standing:
         """Choices below the best one, and what is proven of the first term, range by range of heights."""
         search = BoxSearch(self.program, self.asking, Question(0), best, work)
         bound = search.run(self._least_of_program(0) or 0, relaxed)
-        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(0, bound)
         return search.found
 
     def _keep(self, index: int, proof: Certificate) -> None:
@@ -241,27 +245,28 @@ class Standing:
 
     def _learn(self, index: int, answer: Answer) -> None:
         """What the answer proves of the term, the earlier ones being no higher than they are."""
-        if answer.is_impossible:
-            if self.value is None:
-                self.infeasible = True
-                return
-            proven = self.value[index]  # nothing is better
-        elif answer.bound is None:
-            return
+        if not answer.is_impossible:
+            self._learn_bound(index, answer.bound)
+        elif self.value is None:
+            self.infeasible = True
         else:
-            proven = answer.bound
-        if self.value is not None:
-            proven = min(proven, self.value[index])
-        earlier = () if self.value is None else self.value[:index]
+            self._learn_bound(index, self.value[index])  # nothing is better
+
+    def _learn_bound(self, index: int, bound: int | None) -> None:
+        """A bound of the term, the earlier ones being no higher than they are; None: nothing was proven."""
+        if bound is None:
+            return
+        proven = bound if self.value is None else min(bound, self.value[index])
+        earlier = self._earlier(index)
         known = self.proven.get(index)
         if known is None or known[0] != earlier or proven > known[1]:
             self.proven[index] = earlier, proven
         if self.bound[:index] != earlier:
             return
-        bound = (*earlier, proven)
-        if bound > self.bound:
-            self.bound, self.has_proven = bound, True
-            self.control.bound(bound)
+        found = (*earlier, proven)
+        if found > self.bound:
+            self.bound, self.has_proven = found, True
+            self.control.bound(found)
 
     def _take(self, placement: Placement | None) -> Value:
         """Keep it if it is better; what it is worth."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...model.errors import StopReason
 from ...model.instance import Instance
 from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
@@ -21,7 +20,7 @@ from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
 from .program.writing import pools_of_classes
-from .questions.question import Answer, Question
+from .questions.question import Question
 from .searches.below_heights import HeightSearch
 from .searches.core import homes_of
 from .searches.floors import FloorSearch
@@ -200,7 +199,7 @@ class Whole(FreeHeights):
 
     def _by_boxes(self, question: Question, found: list[Choice]) -> list[Choice]:
         """Better ones still, and what is proven of the first term, where heights and peaks are the same."""
-        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        best = _least(question, found)
         if best is None or self._is_over():
             return found
         return [*self._look_at_boxes(best, self._relaxed(0), self._some(budget.BOXES)), *found]
@@ -219,7 +218,7 @@ class Whole(FreeHeights):
         work = self._some(budget.FLOORS)
         proof = self.asked.get(question.term - 1) if self._is_proven(question.term) else None
         search = FloorSearch(self.program, self.asking, replace(question, near=near), best, tops, work, proof)
-        self._learn(question.term, Answer(None, None, search.run(), StopReason.WORK_LIMIT))
+        self._learn_bound(question.term, search.run())
         return search.found
 
     def _raise_floors(self, pieces: Pieces, question: Question) -> None:
@@ -227,10 +226,10 @@ class Whole(FreeHeights):
         assert question.near is not None
         tops, (most,) = self.program.least_tops(question.near), question.held
         bound = pieces.improve(most, self._some(budget.BEFORE_FLOORS))
-        self._learn(0, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(0, bound)
         floors = Floors(self.program, pieces, most, tops, self.asking, FIRST_STEP)
         bound = floors.bound(self._some(budget.FLOORS))
-        self._learn(1, Answer(None, None, bound, StopReason.WORK_LIMIT))
+        self._learn_bound(1, bound)
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
         """Better choices still for a later term, and what is proven of it."""
@@ -245,7 +244,7 @@ class Whole(FreeHeights):
         proven = search.run(known, is_least=is_exact and self._is_proven(index))
         found = [*search.found, *found]
         if is_exact and proven > known:
-            self._learn(index, Answer(None, None, proven, StopReason.WORK_LIMIT))
+            self._learn_bound(index, proven)
         elif is_exact and not search.found and not self._is_over():
             most = found[0].value if found else question.most
             found = [*self._ask(replace(question, most=most), is_exact, budget.LIMITS), *found]
@@ -332,7 +331,7 @@ class Whole(FreeHeights):
     def _with_room_for_gaps(self, search: FullestFirst, relaxed: Relaxed, index: int) -> None:
         """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
         search.run(relaxed, self._some(budget.FULLEST))
-        self._learn(index, Answer(None, None, search.bound, StopReason.WORK_LIMIT))
+        self._learn_bound(index, search.bound)
         while search.best is not None and not self._is_over():
             below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
             pools = np.array(search.best.pools, dtype=np.int64)[self.number]
@@ -348,7 +347,7 @@ class Whole(FreeHeights):
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""
-        best = min((value for value in (question.most, *(c.value for c in found)) if value is not None), default=None)
+        best = _least(question, found)
         starts = [choice.tops for choice in found]
         relaxed = self._relaxed(question.term)
         if relaxed is not None:
@@ -371,3 +370,9 @@ class Whole(FreeHeights):
             not_held = self._pack(index, choice)
             missed = missed if number else not_held
         return missed
+
+
+def _least(question: Question, found: list[Choice]) -> int | None:
+    """The least value of the question's term that is known."""
+    known = (question.most, *(choice.value for choice in found))
+    return min((value for value in known if value is not None), default=None)

@@ -31,6 +31,15 @@ class Costs(NamedTuple):
     is_largest: bool = False
     """The term is the greatest peak instead."""
 
+    def counts(self, pool: int) -> bool:
+        """Does the pool's peak matter to the term?"""
+        return bool(self.of_peaks[pool]) or self.is_largest
+
+    @property
+    def counts_peaks(self) -> bool:
+        """Does any peak?"""
+        return any(self.of_peaks) or self.is_largest
+
     def of_tops(self, tops: tuple[int, ...]) -> int:
         """The cost of these peaks."""
         return sum(price * top for price, top in zip(self.of_peaks, tops, strict=True))

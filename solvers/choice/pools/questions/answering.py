@@ -41,7 +41,7 @@ class Answering:
         asked: Question = question["question"]
         weighs_peaks = asked.weighs_peaks(self._program)
         first = self._program.terms[0]
-        begins_with_choice = not (any(first.of_peaks) or first.is_largest or asked.tops)
+        begins_with_choice = not (first.counts_peaks or asked.tops)
         is_easy = begins_with_choice and self._program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
         limits = engine.Budget(
             question["work"],
@@ -144,7 +144,7 @@ class _Model:
             rows = loads.get(p, [])
             full = THOUSAND + (question.stretch[p] if question.stretch else 0)
             top = _least_of(room.capacity, question.tops[p] if question.tops else None)
-            if not question.are_peaks and any(term.of_peaks[p] or term.is_largest for term in counted):
+            if not question.are_peaks and any(term.counts(p) for term in counted):
                 self._peaks[p] = self._peak(p, top, full, rows)
             elif top is not None:
                 most = room.below(top) + room.spare

@@ -56,7 +56,7 @@ class Question:
 
     def weighs_peaks(self, program: Program) -> bool:
         """True if the peaks are not given, and some term up to this one counts them."""
-        return not self.are_peaks and any(any(t.of_peaks) or t.is_largest for t in program.terms[: self.term + 1])
+        return not self.are_peaks and any(term.counts_peaks for term in program.terms[: self.term + 1])
 
     def holds_peaks(self, program: Program) -> bool:
         """The same of earlier terms alone."""

@@ -124,7 +124,7 @@ class FullestFirst:
         ends: list[int | None] = [room.capacity for room in self._program.rooms]
         for term, most in zip(part.terms, self._question.held, strict=False):
             for pool, price in enumerate(term.of_peaks):
-                if price or term.is_largest:
+                if term.counts(pool):
                     others = term.of_tops(tuple(low if each != pool else 0 for each, low in enumerate(lowest)))
                     end_here, known = most if term.is_largest else (most - others) // price, ends[pool]
                     ends[pool] = end_here if known is None else min(known, end_here)

@@ -25,7 +25,7 @@ def can_limit(program: Program, index: int) -> bool:
     if not index:
         return False
     before, term = program.terms[index - 1], program.terms[index]
-    is_of_choices = any(map(any, before.of_homes)) and not any(before.of_peaks) and not before.is_largest
+    is_of_choices = any(map(any, before.of_homes)) and not before.counts_peaks
     return is_of_choices and not term.is_largest and any(term.of_peaks) and not any(map(any, term.of_homes))
 
 
