@@ -4,8 +4,8 @@ No order wins everywhere, so the passes try them all. A name lists the sort keys
 live in), area (size x width), total (the greatest sum of sizes live in any of its sections). `birth` sorts by time, `death` against it. Ties end at
 the block's number.
 
-To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for each fit with which
-scripts/measure/solving/passes.py finds a gain. A new sort key is a measure: a field in measures.py, and in kernels/native/greedy/orders.hpp. The tests
+To add an order: a row in ORDERS, a row of the same name in kernels/native/greedy/orders.cpp, and a row in PASSES for the fit with which
+scripts/measure/solving/passes.py finds most, and for each other with which it finds a gain. A new sort key is a measure: a field in measures.py, and in kernels/native/greedy/orders.hpp. The tests
 compare both kernels in every order and every pass of this table.
 """
 

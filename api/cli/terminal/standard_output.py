@@ -36,9 +36,9 @@ def print_document(document: bytes) -> None:
     write_out(document if document.endswith(b"\n") else document + b"\n")
 
 
-def say_written(*names: str | None, quiet: bool = False) -> None:
+def say_written(*names: str | None) -> None:
     """On a terminal, name the files that were written; `-` and None are none."""
-    if quiet or not is_terminal(sys.stdout):
+    if not is_terminal(sys.stdout):
         return
     for name in names:
         if name is not None and name != STANDARD_OUTPUT:

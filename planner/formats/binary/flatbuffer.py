@@ -103,9 +103,9 @@ class Table:
             raise damaged((*self.place, name), self.at, f"the field is at {offset} in a table of {self._size} bytes")
         return self.at + offset
 
-    def byte(self, number: int, name: str, default: int = 0) -> int:
+    def byte(self, number: int, name: str) -> int:
         at = self.field(number, 1, name)
-        return default if at is None else self.buffer.data[at]
+        return 0 if at is None else self.buffer.data[at]
 
     def unsigned(self, number: int, name: str, default: int = 0) -> int:
         at = self.field(number, 4, name)

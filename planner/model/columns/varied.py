@@ -139,12 +139,6 @@ class VariedColumns(KeptColumns[Buffer], NumberColumns):
             at = stop - begin
 
     @property
-    def is_fixed(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Tell of each buffer whether it is fixed in a memory."""
-        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.array([each.home is not None for each in self.sayings])
-        return found[self.said]
-
-    @property
     def used(self) -> Iterator[Saying]:
         """Return what any buffer says."""
         return map(self.sayings.__getitem__, np.flatnonzero(np.bincount(self.said)).tolist())

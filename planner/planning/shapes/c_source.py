@@ -36,7 +36,7 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
     symbols = ", ".join(f"int64_t {_symbol(name)}" for name in found.symbols)
     names = ", ".join(found.symbols) or "nothing"
     parts = [f"\nint {prefix}_offsets({symbols}{', ' if symbols else ''}int64_t *offsets)\n{{\n"]
-    parts += _checks(found, "-1")
+    parts += _checks(found)
     parts += [f"    {line}\n" for each in found.behind for line in _lines(each, place, prefix)]
     if not found.behind:
         parts.append("    (void)offsets;\n")
@@ -45,7 +45,7 @@ def c_source(found: ShapesPlan, ids: list[str | int], prefix: str = "memplan") -
     ]
     parts.append("    return 0;\n}\n")
     parts.append(f"\nint64_t {prefix}_peak({symbols or 'void'})\n{{\n")
-    parts += _checks(found, "-1")
+    parts += _checks(found)
     parts += [f"    {line}\n" for each in found.behind for line in _lines(each, place, prefix)]
     for number, pool in enumerate(found.pools):
         parts.append(f"    int64_t p{number} = 0;\n")
@@ -68,9 +68,9 @@ def require_prefix(prefix: str, option: str) -> None:
         raise bad_option(option, "a prefix is a letter, then letters, digits and _")
 
 
-def _checks(found: ShapesPlan, answer: str) -> Iterator[str]:
+def _checks(found: ShapesPlan) -> Iterator[str]:
     for name, (low, high) in found.symbols.items():
-        yield f"    if ({_symbol(name)} < INT64_C({low}) || {_symbol(name)} > INT64_C({high})) return {answer};\n"
+        yield f"    if ({_symbol(name)} < INT64_C({low}) || {_symbol(name)} > INT64_C({high})) return -1;\n"
 
 
 def _lines(each: Behind, place: dict[str | int, int], prefix: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .. import EXPORT
 
 if TYPE_CHECKING:
     from ...model.instance import Instance
-    from .descent import Build, BuildLeast
+    from .descent import Models
     from .engine import Budget
     from .single_peak import SinglePeak
 
@@ -56,14 +56,15 @@ class CpSat(Solver):
             return Lexicographic(instance, task, control, warm, several).run()
         from .descent import Descent  # not needed for several terms
 
-        build, build_least, budget = self._model(budget)
-        return Descent(instance, single, task, control, warm, budget, build, build_least).minimise()
+        models, budget = self._models(budget)
+        return Descent(instance, single, task, control, warm, budget, models).minimise()
 
-    def _model(self, budget: Budget) -> tuple[Build, BuildLeast | None, Budget]:
-        """The models that are asked about one peak and for the least, and the budget as it counts for them."""
+    def _models(self, budget: Budget) -> tuple[Models, Budget]:
+        """The models that are asked about one peak, and the budget as it counts for them."""
+        from .descent import Models
         from .program.model import build
 
-        return build, None, budget
+        return Models(build), budget
 
     def _single_peak(self, instance: Instance) -> SinglePeak | None:
         from .single_peak import single_peak_of
@@ -99,11 +100,14 @@ class CpSatOrder(CpSat):
             raise Unsupported(self.name, "it takes one pool and its peak alone")
         return single
 
-    def _model(self, budget: Budget) -> tuple[Build, BuildLeast | None, Budget]:
+    def _models(self, budget: Budget) -> tuple[Models, Budget]:
+        from .descent import Models
         from .engine import RATE_OF_ORDER, Relaxations
         from .program.order import build, build_least
 
-        return build, build_least, replace(budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False)
+        return Models(build, build_least), replace(
+            budget, rate=RATE_OF_ORDER, relaxations=Relaxations.NONE, presolve=False
+        )
 
 
 def preload() -> None:

@@ -1,14 +1,15 @@
 """Lowers one peak by asking whether there is a placement no higher than H: first at the bound, then between the bound and the best placement.
 
-A placement lowers the best peak, a refutation raises the bound; they meet at the optimum. With a fixed height, CP-SAT answers many times faster than
-it minimises a variable one. Every question has a budget of its own; if all were too hard, the next round asks again with twice as much.
+A placement lowers the best peak, a refutation raises the bound; they meet at the optimum. With a fixed height, CP-SAT mostly answers many times faster
+than it minimises a variable one. Every question has a budget of its own; if all were too hard, the next round asks again with twice as much. Where there
+is a model for the least peak itself, that is asked for once, after the first height that was too hard or too low.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...geometry.order import repair
 from ...model.conflicts import live_pair_count, slowness
@@ -40,6 +41,13 @@ BuildLeast: TypeAlias = Callable[[Instance, Cover, int, int], tuple[Model, Any]]
 """Builds the model that minimises a peak between a bound and a height, and that peak; None if there is no placement."""
 
 
+class Models(NamedTuple):
+    """What can be asked."""
+
+    below: Build
+    least: BuildLeast | None = None
+
+
 class Descent:
     """The state of one run: bound, best placement and remaining work."""
 
@@ -51,15 +59,14 @@ class Descent:
         control: Control,
         warm: Warm,
         budget: Budget,
-        build: Build,
-        build_least: BuildLeast | None = None,
+        models: Models,
     ) -> None:
         self.bound = single.at_least(first_bound(instance, single, task))
         """Proven least peak; None if nothing fits."""
         self.best: Placement | None = task.start if warm.gives_bound else None
         self.peak: int | None = None if self.best is None else instance.end_of(self.best.offset)
         self._instance, self._single_peak, self._task, self._control = instance, single, task, control
-        self._build, self._build_least = build, build_least
+        self._build, self._build_least = models
         self._hint = task.start if warm.gives_hint else None
         self._target = single.peak_for(task.target)
         self._second_opinion = task.start if task.warm is None else None
@@ -175,18 +182,17 @@ class Descent:
             return
         self._work += self._fixed_work
         model, peak = build(self._instance, self._cover, bound, top)
+        if peak is None:
+            self._refute(top)
+            return
         seen: list[Placement] = []
         work = WORK_OF_LEAST if left is None else left * SHARE_OF_LEAST[0] // SHARE_OF_LEAST[1]
         budget = replace(self._budget, work=work, presolve=True)
-        reply = (
-            None
-            if peak is None
-            else solve(model.cp, budget, self._control, lambda value: seen.append(model.placement(value)))
-        )
-        if reply is None or reply.answer is Answer.INFEASIBLE:
+        reply = solve(model.cp, budget, self._control, lambda value: seen.append(model.placement(value)))
+        self._work += reply.work
+        if reply.answer is Answer.INFEASIBLE:
             self._refute(top)
             return
-        self._work += reply.work
         if seen:
             self._accept(seen[-1])
         if reply.bound is not None and reply.bound > bound:

@@ -64,7 +64,7 @@ def empty(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 
 def insert(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    found, new = _sequence(node, scope, 0), _tensor(node, scope, 1)
+    found, new = _sequence(node, scope), _tensor(node, scope, 1)
     items, most = found.items, len(found.items)
     if most == MOST_ITEMS:
         raise bad_input(Code.TOO_LARGE, node.place, f"a sequence of more than {MOST_ITEMS} tensors")
@@ -78,7 +78,7 @@ def insert(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
 
 
 def erase(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    found = _sequence(node, scope, 0)
+    found = _sequence(node, scope)
     first, last = _places(node, scope, 1, found)
     made = []
     for i in range(len(found.items) - 1):
@@ -89,14 +89,14 @@ def erase(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 
 def at(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
-    found = _sequence(node, scope, 0)
+    found = _sequence(node, scope)
     first, last = _places(node, scope, 1, found)
     return [_one_of(low, node, found.items[first : last + 1], into)]
 
 
 def length(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
     """Known unless the length depends on data."""
-    found = _sequence(node, scope, 0)
+    found = _sequence(node, scope)
     if found.fewest is not None:
         count = into.value(_name(node), Type(INT64, ()), TensorKind.INTERMEDIATE)
         into.run(Operator(OperatorKind.COMPUTE, (), into.used([count]), name=_name(node)))
@@ -135,7 +135,7 @@ def split(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value 
 
 def joined(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value | Several]:
     """Join a whole sequence to one tensor, along a dimension or a new one."""
-    found = _sequence(node, scope, 0)
+    found = _sequence(node, scope)
     items = found.items
     if not items:
         raise ShapeError("its sequence is empty")
@@ -165,7 +165,7 @@ def mapped(low: Lowering, node: Node, scope: Scope, into: Written) -> list[Value
     if len(body.inputs) != len(given):
         raise ShapeError(f"its graph takes {len(body.inputs)} values, and is given {len(given)}")
     found: list[list[Value]] = [[] for _ in body.outputs]
-    sequences = [_sequence(node, scope, 0), *(each for each in given if isinstance(each, Several))]
+    sequences = [_sequence(node, scope), *(each for each in given if isinstance(each, Several))]
     most = min(len(each.items) for each in sequences)
     least = max(each.least for each in sequences)
     if least > most:
@@ -232,10 +232,11 @@ def hands_on(low: Lowering, node: Node, scope: Scope) -> Value | Several | None:
     return found if isinstance(found, Several) or found in low.maybe else None
 
 
-def _sequence(node: Node, scope: Scope, j: int) -> Several:
-    found = scope.sequence(node.inputs[j]) if j < len(node.inputs) else None
+def _sequence(node: Node, scope: Scope) -> Several:
+    """The first input."""
+    found = scope.sequence(node.inputs[0]) if node.inputs else None
     if found is None or found.is_absent:
-        raise ShapeError(f"input {j} is no sequence that is known")
+        raise ShapeError("input 0 is no sequence that is known")
     return found
 
 

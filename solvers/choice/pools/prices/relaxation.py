@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
-from ..program.program import Heights, Program, Row
+from ..program.program import Program, Row
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .levels import SHARES, Reach
 from .lifting import Present, Votes, lifted_covers
@@ -54,9 +54,9 @@ AT_ONCE = Fineness(0, 1, 1.0)
 """Where crowds are known, and one round is all."""
 
 
-def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = (), heights: Heights = ()) -> int:
+def bound_of(program: Program, relaxed: Relaxed, held: Sequence[int] = ()) -> int:
     """The bound that the solution's prices prove on the term after those that are held."""
-    return Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held), heights, held).bound
+    return Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held), (), held).bound
 
 
 class Relaxation:

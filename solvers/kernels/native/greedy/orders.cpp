@@ -119,8 +119,10 @@ Keys Orders::measured(Measure measure) const {
         case kArea: return keys_down(areas(sizes(*blocks_), widths(*blocks_)));
         case kTotal: return keys_down(totals(*blocks_));
         case kBirth: return keys(births(*blocks_));
-        default: return keys_down(deaths(*blocks_));
+        case kDeath: return keys_down(deaths(*blocks_));
+        case kMeasures: break;
     }
+    throw BadInput("there is no such measure");
 }
 
 const Keys& Orders::keys_of(Measure measure) {

@@ -139,16 +139,16 @@ class Site:
             raise NotKnown(f"its result depends on a dimension that has several values (input {i})")
         return found  # type: ignore[return-value]
 
-    def axes(self, rank: int, i: int, name: str = "axes") -> tuple[int, ...] | None:
+    def axes(self, rank: int, i: int) -> tuple[int, ...] | None:
         """Return axes from an attribute, or from input i, counted from 0; None if not given."""
-        numbers = self.numbers(name)
+        numbers = self.numbers("axes")
         if numbers is None:
             found = self.whole(i)
             numbers = None if found is None else tuple(found)
         return None if numbers is None else tuple(axis_of(each, rank) for each in numbers)
 
-    def axis(self, rank: int, default: int, name: str = "axis") -> int:
-        return axis_of(self.number(name, default), rank)
+    def axis(self, rank: int, default: int) -> int:
+        return axis_of(self.number("axis", default), rank)
 
 
 def axis_of(axis: int, rank: int) -> int:
