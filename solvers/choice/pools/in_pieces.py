@@ -48,7 +48,7 @@ class InPieces(HeldPeaks):
         """Bound the first term piece by piece, and lower every term window by window."""
         program = self.program
         if program.terms and program.rows:
-            if self._can_fill(1):
+            if can_fill := self._can_fill(1):
                 self._fill(1, at_prices=True)
             if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
                 self._below_given_peaks()
@@ -60,7 +60,8 @@ class InPieces(HeldPeaks):
                 else:
                     self._in_windows(prices)
             self._pack_lower()
-            self._from_heights()
+            if not can_fill:
+                self._from_heights()
             self._pack_all_together()
             self._lower_second()
             for index in range(len(program.terms)):
