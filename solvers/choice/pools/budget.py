@@ -100,8 +100,8 @@ LOWERING = Share(3, 4)
 
 BESIDE_PEAKS = Share(1, 4)
 """Weighing peaks is far harder, so they are searched for after it."""
-BEFORE_BOXES = Share(1, 6)
-"""For that search where boxes come after it."""
+BEFORE_BOXES, LEAST_BEFORE_BOXES_PER_ENTRY = Share(1, 6), 32
+"""For that search where boxes come after it; with less for each number in the program it finds nothing, and there are no boxes."""
 BOXES = Share(4, 5)
 LEAST_BOXES = 4
 """Boxes come where the relaxation could be solved so many times,"""

@@ -135,6 +135,7 @@ class Whole(FreeHeights):
                 found = [*self._ask(question, is_exact, budget.BESIDE_PEAKS), *found]
             needs_boxes = is_exact and not index and (has_crowds or self._is_wide(found))
             has_boxes = needs_boxes and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES)
+            has_boxes &= self._some(budget.BEFORE_BOXES) >= budget.LEAST_BEFORE_BOXES_PER_ENTRY * self.program.entries
             if not self.is_known:
                 share = budget.BEFORE_BOXES if has_boxes else budget.QUESTION
                 found = self._with_given_peaks(question, found, self._some(share))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -13,23 +13,25 @@ from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.linear_terms import peak_price
 from ...model.objective import evaluate
-from ...model.outcome import Outcome, Value
+from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Task
 from ..execute import ask
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 
+LEADER_OF_ROOMS = "pools_first"
+"""Whose word it is that nothing better is in the rooms of pools."""
+OF_A_LOOK = 16
+"""Where several ways are open, each is looked at with such a part of the work first: that shows most of those that are no better."""
 OF_A_WAY = 3, 4
 """The part of the work that is left which a way gets while others are open, too."""
-BY_PRICES, BY_PROGRAM = "room_prices", "pool_sharing"
-"""Who bounds ways before they are solved. The second is better and takes far longer."""
-OF_PRICES, OF_PROGRAM = 32, 8
-"""Each bound takes no more than such a part of the work."""
+BY_PRICES, OF_PRICES = "room_prices", 32
+"""Who bounds ways before they are looked at, each with such a part of the work."""
 OF_THE_LAST = 20
 """With less than such a part of the work, or this much in all, no way is begun: others do more with it."""
 LEAST_WORK = 20_000
-WORK_OF_A_LOOK = 10
-"""For each block, the work of a way's first bounds."""
+WORK_OF_FIRST_BOUNDS = 10
+"""For each block of a way."""
 
 
 class Passed:
@@ -52,13 +54,23 @@ class Standing:
     way: Way
     bound: Value
     is_impossible: bool = False
-    is_tried: bool = False
+    floors: list[tuple[Value, Value]] = field(default_factory=list)
+    """What is proven of each term where the earlier ones are no higher than in the second value."""
+
+    def floor(self, index: int, held: Value) -> int | None:
+        """What is proven of a later term where the earlier ones are no higher than this; None: here they are higher."""
+        if self.is_impossible or self.bound[:index] > held:
+            return None
+        found = [floor[index] for floor, value in self.floors if all(a <= b for a, b in zip(held, value, strict=False))]
+        if self.bound[:index] == held:
+            found += self.bound[index : index + 1]
+        return max(found, default=0)
 
 
 def solve_in_rooms(instance: Instance, task: Task, control: Control, solve: Solve) -> Outcome | None:
     """The best placement and bound of all ways together, with the task's work; None if there is nothing to choose, or too little work."""
     ways = ways_of(instance)
-    look = WORK_OF_A_LOOK * instance.blocks * len(ways)
+    look = WORK_OF_FIRST_BOUNDS * instance.blocks * len(ways)
     if not ways or (task.limits.work or 0) < look + LEAST_WORK:
         return None
     return InRooms(instance, task, control, solve, ways).run(look)
@@ -81,24 +93,29 @@ class InRooms:
 
     def run(self, work: int) -> Outcome:
         self._work = work
-        self._bound_all(BY_PRICES, OF_PRICES)
-        if not self._free:
-            self._bound_all(BY_PROGRAM, OF_PROGRAM)
-        while (found := self._open()) and self._best.stop is StopReason.WORK_LIMIT:
-            left = self._all - self._work
-            if left < max(LEAST_WORK, self._all // OF_THE_LAST):
-                break
-            one = min(found, key=lambda each: (each.bound, -len(each.way.rooms)))
-            needs_all = len(found) == 1 or (self._free and one.way.is_widest)
-            self._try(one, left if needs_all else left * OF_A_WAY[0] // OF_A_WAY[1])
-            self._spread()
+        self._bound_all()
+        if len(self._open()) > 1:
+            self._try_all(self._all // OF_A_LOOK)
+        self._try_all(self._all)
         return self._outcome()
 
-    def _bound_all(self, name: str, part: int) -> None:
+    def _try_all(self, most: int) -> None:
+        """Try open ways once each, those of the least bound first, with no more work than this for each."""
+        waiting = self._open()
+        while waiting and self._best.stop is StopReason.WORK_LIMIT:
+            left = self._all - self._work
+            if left < max(LEAST_WORK, self._all // OF_THE_LAST):
+                return
+            one = min(waiting, key=lambda each: (each.bound, -len(each.way.rooms)))
+            self._try(one, min(most, left if len(waiting) == 1 else left * OF_A_WAY[0] // OF_A_WAY[1]))
+            self._spread()
+            waiting = [each for each in waiting if each is not one and not self._is_closed(each)]
+
+    def _bound_all(self) -> None:
         """Bound all open ways without solving them, if there are several."""
-        found = self._open()
+        found, task = self._open(), self._task_of(self._all // OF_PRICES)
         for each in found if len(found) > 1 else ():
-            outcome = ask(name, each.way.instance, self._task_of(self._all // part), Passed(each.way, self._control))
+            outcome = ask(BY_PRICES, each.way.instance, task, Passed(each.way, self._control))
             if isinstance(outcome, Outcome):
                 self._take(each, outcome)
 
@@ -113,6 +130,8 @@ class InRooms:
         self._notes.update(dict.fromkeys(outcome.notes))
         one.is_impossible |= outcome.infeasible
         one.bound = max(one.bound, one.way.bound(outcome.bound))
+        if outcome.floors and outcome.value is not None:
+            one.floors.append((one.way.bound(outcome.floors), one.way.bound(outcome.value)))
 
     def _spread(self) -> None:
         """With rooms closed, terms that only the choice decides are no lower than with all open."""
@@ -132,13 +151,12 @@ class InRooms:
         return [each for each in self._ways if not self._is_closed(each)]
 
     def _is_closed(self, each: Standing) -> bool:
-        """Is nothing better there, or was it solved already?"""
+        """Is nothing better there?"""
         is_none_better = self._best.value is not None and each.bound >= self._best.value
-        return each.is_impossible or each.is_tried or is_none_better
+        return each.is_impossible or is_none_better
 
     def _try(self, one: Standing, work: int) -> None:
         """Solve a way with this work."""
-        one.is_tried = True
         outcome = self._solve(one.way.instance, self._task_of(work), Passed(one.way, self._control))
         self._take(one, outcome)
         stop = outcome.stop if self._ends_all(outcome) else self._best.stop
@@ -163,8 +181,19 @@ class InRooms:
             self._best,
             stop=StopReason.PROVED if is_proven else self._best.stop,
             bound=bound,
+            certificates=() if value is None else self._proofs(value),
             infeasible=not bounds and value is None,
             work=self._work,
             took_part=tuple(self._took_part),
             notes=tuple(self._notes),
         )
+
+    def _proofs(self, value: Value) -> tuple[Certificate, ...]:
+        """What is proven of later terms where the earlier ones are no higher than in this value."""
+        terms, found = self._ways[0].way.instance.terms, list[Certificate]()
+        for index in range(1, len(terms)):
+            floors = [floor for each in self._ways if (floor := each.floor(index, value[:index])) is not None]
+            held = tuple((term, most, 0, 1) for term, most in zip(terms, value[:index], strict=False))
+            least = min(floors, default=0)
+            found.append(Certificate(Proof.SEARCH, least, term=terms[index], solver=LEADER_OF_ROOMS, held=held))
+        return tuple(proof for proof in found if proof.value)

@@ -34,7 +34,7 @@ from ..roster import (
 from ..separate import solve_separate_pools
 from .ahead import Answers, within, working_ahead
 from .held import Held
-from .in_rooms import solve_in_rooms
+from .in_rooms import LEADER_OF_ROOMS, solve_in_rooms
 from .kept_apart import Ways, ways_to_share
 from .known import Known
 from .proven import Proven
@@ -56,10 +56,8 @@ SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
-SHARE_OF_ROOMS = 2
-"""The part of the work left after greedy with which gaps between reserved ranges are solved; sometimes the instance as it is is proven sooner."""
-LEADER_OF_ROOMS = "pools_first"
-"""Whose word it is that nothing better is in the rooms of pools."""
+SHARE_OF_ROOMS = 0.9
+"""The part of the work left after greedy with which gaps between reserved ranges are solved."""
 MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
@@ -285,7 +283,7 @@ class Joint:
     def _solve_in_rooms(self) -> None:
         """Solve each gap between reserved ranges as a pool of its own."""
         left = self._left()
-        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else left // SHARE_OF_ROOMS)
+        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else int(left * SHARE_OF_ROOMS))
         task = replace(task, start=self.known.placement)
         outcome = solve_in_rooms(self.instance, task, self.known.relay(LEADER_OF_ROOMS), solve_way)
         if outcome is None:
@@ -296,6 +294,8 @@ class Joint:
         self.proven.infeasible |= outcome.infeasible
         if outcome.infeasible or outcome.bound > self.proven.bound:
             self.proven.take_search(outcome, LEADER_OF_ROOMS)
+        for proof in outcome.certificates:
+            self.proven.take_search_of_later(proof)
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""

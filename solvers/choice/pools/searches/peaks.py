@@ -69,10 +69,11 @@ class PeakSearch:
                 return
 
     def _within(self, tops: Iterable[int]) -> Tops:
+        """As far as pools end there; those whose peaks have no price may be as high as they can."""
         rooms = self._program.rooms
         return tuple(
-            max(top if room.capacity is None else min(top, room.capacity), room.lowest)
-            for top, room in zip(tops, rooms, strict=True)
+            max(top if room.capacity is None else min(top, room.capacity) if price else room.capacity, room.lowest)
+            for top, room, price in zip(tops, rooms, self._price, strict=True)
         )
 
     def _moves(self, tops: Tops, step: int) -> Iterator[Tops]:

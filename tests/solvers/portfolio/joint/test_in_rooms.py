@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,11 +16,12 @@ from planner.model.problem import Was
 from planner.planning.placing.lowering import lower
 from solvers.geometry.rooms import ways_of
 from solvers.geometry.rules import violation
-from solvers.model.instance import Term
+from solvers.model.errors import StopReason
+from solvers.model.instance import Instance, Term
 from solvers.model.objective import evaluate
-from solvers.model.outcome import Outcome
-from solvers.model.solver import Goal, Limits, Silent, Task
-from solvers.portfolio.joint.in_rooms import solve_in_rooms
+from solvers.model.outcome import Outcome, Value
+from solvers.model.solver import Control, Goal, Limits, Silent, Task
+from solvers.portfolio.joint.in_rooms import OF_A_LOOK, Standing, solve_in_rooms
 from solvers.portfolio.joint.joint import solve_way
 from tests.small import oracle
 
@@ -68,7 +70,7 @@ def solved(problem: Problem, task: Task = TASK) -> Outcome | None:
 
 @pytest.mark.parametrize("terms", TERMS)
 def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term, ...]) -> None:
-    proven = 0
+    proven, bounded = 0, 0
     for seed in range(6):
         problem = made_up(seed, terms)
         found = None if faults(problem) else solved(problem)
@@ -83,8 +85,15 @@ def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term
         assert found.placement is not None
         assert violation(instance, found.placement) is None, seed
         assert found.value == evaluate(instance, found.placement) >= best
+        for proof in found.certificates:
+            index = instance.terms.index(proof.term)
+            assert tuple(most for _, most, *_ in proof.held) == found.value[:index]
+            reached = best if found.value[:index] == best[:index] else found.value
+            assert 0 < proof.value <= reached[index], seed
         proven += found.bound == best[: len(found.bound)]
+        bounded += len(found.certificates)
     assert proven >= 2
+    assert bounded or len(terms) == 1 or Term.LARGEST_PEAK in terms
 
 
 def with_middles(problem: Problem) -> Problem:
@@ -118,3 +127,56 @@ def test_the_first_that_fits_is_taken_if_that_is_the_goal() -> None:
 
 def test_with_hardly_any_work_nothing_is_begun() -> None:
     assert solved(made_up(1, TERMS[0]), replace(TASK, limits=Limits(work=100))) is None
+
+
+def asked(answer: Callable[[Instance], Outcome]) -> list[int]:
+    """The work with which the ways of a problem are solved, if these are the answers."""
+    found = list[int]()
+
+    def solve(instance: Instance, task: Task, control: Control) -> Outcome:
+        del control
+        found.append(task.limits.work or 0)
+        return replace(answer(instance), work=task.limits.work or 0)
+
+    problem = replace(with_middles(generate("pools", Request(60, 961_001))), terms=TERMS[0])
+    solve_in_rooms(lower(problem).instance, TASK, Silent(), solve)
+    return found
+
+
+def test_all_ways_are_looked_at_before_one_gets_most_of_the_work() -> None:
+    works = asked(lambda _: Outcome(StopReason.WORK_LIMIT))
+    looked = works.count(TASK.limits.work // OF_A_LOOK if TASK.limits.work else 0)
+    assert 1 < looked < len(works)
+    assert works[looked] > 4 * works[0]
+
+
+def test_a_way_that_is_left_alone_by_looks_gets_all_the_work() -> None:
+    first = list[Instance]()
+
+    def answer(instance: Instance) -> Outcome:
+        first.append(instance)
+        return Outcome(StopReason.WORK_LIMIT, infeasible=instance is not first[0])
+
+    works = asked(answer)
+    assert len(set(works[:-1])) == 1 < len(works[:-1])
+    assert works[-1] > (TASK.limits.work or 0) // 2
+
+
+WAY = ways_of(lower(made_up(1, TERMS[0])).instance)[0]
+
+
+@pytest.mark.parametrize(
+    ("bound", "held", "least"),
+    [
+        ((9,), (8,), None),  # the earlier term is never so low
+        ((8, 5), (8,), 5),
+        ((7, 9), (8,), 0),
+        ((7,), (10,), 3),
+        ((7,), (11,), 0),  # nothing was proven of such earlier ones
+    ],
+)
+def test_a_later_term_is_bounded_where_the_earlier_ones_are_held(
+    bound: tuple[int, ...], held: tuple[int, ...], least: int | None
+) -> None:
+    floors: list[tuple[Value, Value]] = [((6, 3), (10, 4))] if bound == (7,) else []
+    assert Standing(WAY, bound, floors=floors).floor(1, held) == least
