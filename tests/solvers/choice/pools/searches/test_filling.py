@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.room_prices import costs_by_pool
 from solvers.choice.pools.searches.filling import Filling
 from solvers.geometry.rules import violation
+from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
@@ -23,11 +25,19 @@ from tests.small.strategies import NIGHTLY
 WORK = 300_000
 
 
+def crowded(seed: int) -> Instance:
+    return lower(with_preference(generate("hot", Request(120, seed, 1, {"live": 30})), Preference.SIZE)).instance
+
+
+@cache
+def filled(seed: int) -> Placement | None:
+    """Return what is found for such a problem, once for all tests."""
+    return Filling(crowded(seed), 1, Task(Limits()), Silent()).run(WORK)
+
+
 @pytest.mark.parametrize("seed", range(12 if NIGHTLY else 3))
 def test_pools_together_are_as_high_as_what_is_live_and_cost_less_than_the_last_one(seed: int) -> None:
-    problem = with_preference(generate("hot", Request(120, seed, 1, {"live": 30})), Preference.SIZE)
-    instance = lower(problem).instance
-    found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    instance, found = crowded(seed), filled(seed)
     assert found is not None
     assert violation(instance, found) is None
     peak, cost = evaluate(instance, found)
@@ -71,9 +81,7 @@ def test_blocks_that_may_be_in_the_first_pool_alone_stay_there() -> None:
 
 
 def test_pools_are_filled_below_given_heights() -> None:
-    problem = with_preference(generate("hot", Request(120, 0, 1, {"live": 30})), Preference.SIZE)
-    instance = lower(problem).instance
-    start = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    instance, start = crowded(0), filled(0)
     assert start is not None
     tops = peaks(instance, start)
     nobody = np.full(instance.blocks, -1)
@@ -84,7 +92,7 @@ def test_pools_are_filled_below_given_heights() -> None:
 
 
 def test_what_came_nearest_is_a_placement_whose_last_pool_alone_is_too_high() -> None:
-    instance = lower(with_preference(generate("hot", Request(120, 1, 1, {"live": 30})), Preference.SIZE)).instance
+    instance = crowded(1)
     filling = Filling(instance, 1, Task(Limits()), Silent())
     assert filling.nearest() is None
     assert filling.run(1) is None
@@ -99,8 +107,7 @@ def test_what_came_nearest_is_a_placement_whose_last_pool_alone_is_too_high() ->
 
 
 def test_the_same_work_gives_the_same_placement() -> None:
-    instance = lower(with_preference(generate("hot", Request(120, 5, 1, {"live": 30})), Preference.SIZE)).instance
-    first, again = (Filling(instance, 1, Task(Limits()), Silent()).run(WORK) for _ in range(2))
+    first, again = filled(0), Filling(crowded(0), 1, Task(Limits()), Silent()).run(WORK)
     assert first is not None
     assert again is not None
     assert (first.pool == again.pool).all()
