@@ -10,7 +10,7 @@ from planner.formats.tables.plans import PlanFormat
 from planner.model.plan import Plan
 from planner.model.problem import Problem
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.preference import TERMS
+from planner.planning.options.preference import PRESETS
 from solvers.model.instance import Term
 
 MOVES = frozenset({Term.MOVED_BUFFERS, Term.MOVED_BYTES, Term.STABILITY})
@@ -44,7 +44,7 @@ def _planned_otherwise(problem: Problem, plan: Plan, terms: tuple[Term, ...]) ->
     sizes = _sizes(problem, plan)
     shown = [f"--capacity {name}={size}" for name, size in [*sizes.items()][:LISTED]]
     shown += ["..."] * (len(sizes) > LISTED)
-    for prefer in (None, *(prefer for prefer, its_terms in TERMS.items() if its_terms == terms)):
+    for prefer in (None, *(prefer for prefer, preset in PRESETS.items() if preset.terms == terms)):
         options = [*shown, *([] if prefer is None else [f"--prefer {prefer}"])]
         if options:
             yield " ".join(options), planned_problem(problem, sizes or None, prefer)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,14 +16,9 @@ from ...facts.figures import amounts, carried
 from ...facts.intervals import merged
 from ...facts.moments.lifetimes import with_lifetimes
 from ...facts.sweep import exact_array
+from ...model.plan import ChoiceGoal
 from ...model.problem import Buffer, Pool, Problem
-from .options import Preference, as_choice
-
-TERMS = {
-    Preference.SIZE: (Term.SUM_OF_PEAKS, Term.ACCESS_COST),
-    Preference.BALANCED: (Term.BALANCED,),
-    Preference.SPEED: (Term.ACCESS_COST, Term.SUM_OF_PEAKS),
-}
+from .options import Preference, as_choice, bad_option
 
 
 def with_preference(problem: Problem, prefer: Preference | str | None) -> Problem:
@@ -37,14 +32,24 @@ def with_preference(problem: Problem, prefer: Preference | str | None) -> Proble
 def preferring(problem: Problem, prefer: Preference | None) -> Problem:
     """Return the same for callers that then check what they get."""
     if prefer is None or problem.variants is not None:
-        return problem  # the cost of alternatives is no term of the objective: see planner.planning.placing.variants.choosing
-    if prefer is not Preference.BALANCED:
-        return replace(problem, terms=TERMS[prefer])
+        return problem  # the cost of alternatives is no term of the objective: see goal_of_choices
+    preset = PRESETS[prefer]
+    if preset.peak_price is None:
+        return replace(problem, terms=preset.terms)
     require_sound(problem)
-    return replace(problem, terms=TERMS[prefer], peak_price=fair_price(problem))
+    return replace(problem, terms=preset.terms, peak_price=preset.peak_price(problem))
 
 
-def fair_price(problem: Problem) -> int:
+def goal_of_choices(prefer: Preference | None) -> ChoiceGoal:
+    """Return what is sought among the alternatives of a problem with variants. Raises BadInput for a preset without meaning there."""
+    goal = PRESETS[Preference.SIZE if prefer is None else prefer].of_choices
+    if goal is None:
+        known = " or ".join(each for each, preset in PRESETS.items() if preset.of_choices is not None)
+        raise bad_option("prefer", f"with variants it is {known}; memplan pareto shows what lies between")
+    return goal
+
+
+def price_of_all_speed(problem: Problem) -> int:
     """Return a byte's price at which all bytes live at once are worth the difference between the slowest and the fastest plan.
 
     Rounded down, but at least 1. Bytes count at the dearest pool's cost; each buffer counts with the slowest and the fastest pool that it
@@ -107,3 +112,23 @@ def most_live(problem: Problem) -> int:
         now += change
         most = max(most, now)
     return most
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What a preference asks for; nothing has a default, so that a new one says all of it."""
+
+    terms: tuple[Term, ...]
+    """The objective."""
+    peak_price: Callable[[Problem], int] | None
+    """What a byte of the peaks costs, where the terms weigh that."""
+    of_choices: ChoiceGoal | None
+    """What is sought among the alternatives of a problem with variants; None: it has no meaning there."""
+
+
+PRESETS: Mapping[Preference, Preset] = {
+    Preference.SIZE: Preset((Term.SUM_OF_PEAKS, Term.ACCESS_COST), None, ChoiceGoal.SIZE),
+    Preference.BALANCED: Preset((Term.BALANCED,), price_of_all_speed, None),
+    Preference.SPEED: Preset((Term.ACCESS_COST, Term.SUM_OF_PEAKS), None, ChoiceGoal.SPEED),
+}
+"""All that is known of each preference."""

@@ -38,7 +38,7 @@ def with_stability(problem: Problem, stability: Stability | str | None, old: Pla
         text = f"the term balanced has weighed the peaks already: choose ties or first, or another preference than {Preference.BALANCED}"
         raise bad_option("stability", text)
     rest = tuple(term for term in terms if term is not Term.SUM_OF_PEAKS)
-    return replace(problem, terms=(Term.STABILITY, *rest), peak_price=fair_price(problem))
+    return replace(problem, terms=(Term.STABILITY, *rest), peak_price=price_of_all_moves(problem))
 
 
 def require_no_stability(options: Options) -> None:
@@ -57,7 +57,7 @@ def places_of(old: Plan, problem: Problem) -> tuple[Was, ...]:
     return tuple(Was(id_, at.pool, at.offset) for id_, at in found if at is not None and at.pool in pools)
 
 
-def fair_price(problem: Problem) -> int:
+def price_of_all_moves(problem: Problem) -> int:
     """Return a peak byte's price at which all bytes live at once are worth all bytes that can move. Rounded down, but at least 1.
 
     Bytes count at the dearest pool's cost.

@@ -137,9 +137,7 @@ def frontier_problem(problem: Problem, options: Options, points: int | None) -> 
 
 def choosing(problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None) -> Choosing:
     """Return the choice among the variants of a sound problem. Raises BadInput."""
-    from .variants.choosing import Choosing, require_choosable  # imported here: most problems do not need it
-
-    require_choosable(options)
+    from .variants.choosing import Choosing  # imported here: most problems do not need it
 
     def plan_one(chosen: Problem, limited: Options) -> Plan:
         return plan(chosen, limited, cancelled=cancelled)

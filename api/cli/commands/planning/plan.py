@@ -18,7 +18,7 @@ from planner.model.deadline import time_limit
 from planner.model.plan import Plan, PlanStatus
 from planner.model.problem import Problem, measures_bytes
 from planner.planning.options.options import Options, Stability
-from planner.planning.options.preference import TERMS
+from planner.planning.options.preference import PRESETS
 from solvers.model.errors import StopReason
 from solvers.model.registry import SolverKind, entry_of
 
@@ -92,7 +92,9 @@ def run(request: Request, options: Options) -> ExitCode:
     def in_bytes(problem: Problem) -> bool:
         if options.stability not in (None, Stability.TIES):
             return False
-        return measures_bytes(problem if options.prefer is None else replace(problem, terms=TERMS[options.prefer]))
+        return measures_bytes(
+            problem if options.prefer is None else replace(problem, terms=PRESETS[options.prefer].terms)
+        )
 
     with refusing(None, as_json=request.as_json):
         old = read_baseline(request.baseline)

@@ -38,7 +38,8 @@ from ....model.versions import machine
 from ....verifying.arguments.counterexamples import BRIEF
 from ....verifying.arguments.shortage import shortage
 from ....verifying.verify import Verification
-from ...options.options import Options, Preference, bad_option
+from ...options.options import Options
+from ...options.preference import goal_of_choices
 from ..easy_bounds import refusal_of_any_choice, same_in_all_choices
 from ..pipeline import cannot_solve, limits_of
 from ..time_to_finish import seconds_to_finish
@@ -81,7 +82,9 @@ class Choosing:
     def __init__(
         self, problem: Problem, options: Options, clock: Clock, cancelled: Cancelled | None, plan_one: PlanOne
     ) -> None:
+        """Raises BadInput for a preference without meaning for choices."""
         assert problem.variants is not None
+        self._goal = goal_of_choices(options.prefer)
         self._problem, self._variants, self._options = problem, problem.variants, options
         self._clock, self._cancelled, self._plan_one = clock, cancelled, plan_one
         self._is_repeatable = True
@@ -102,7 +105,7 @@ class Choosing:
         self._patience = Patience(limits, cancelled)
         self._master = Master(choices, limits, options.seed, self._patience, self._share(SHARE_OF_A_QUESTION))
         self._limits = limits
-        self._proofs = Proofs(problem, choices, for_speed=options.prefer is Preference.SPEED)
+        self._proofs = Proofs(problem, choices, for_speed=self._goal is ChoiceGoal.SPEED)
         self._exact: Exact | None = None
         self._assigning: Assigning | None = None
         """Asked in large problems with several memories."""
@@ -142,8 +145,7 @@ class Choosing:
 
     def best(self, on_progress: OnProgress | None) -> Plan:
         """Return the plan that the options ask for."""
-        goal = ChoiceGoal.SPEED if self._options.prefer is Preference.SPEED else ChoiceGoal.SIZE
-        trace: list[TracePoint] = []
+        goal, trace = self._goal, list[TracePoint]()
 
         def on_point(point: Point) -> None:
             value = point.cost if goal is ChoiceGoal.SPEED else point.value
@@ -388,9 +390,3 @@ class Choosing:
             return None
         self._is_repeatable = self._is_repeatable and made.stop.is_repeatable
         return made
-
-
-def require_choosable(options: Options) -> None:
-    """Raise BadInput for options without meaning for choices."""
-    if options.prefer is Preference.BALANCED:
-        raise bad_option("prefer", "with variants it is size or speed; memplan pareto shows what lies between")

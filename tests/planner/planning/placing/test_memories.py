@@ -31,7 +31,7 @@ from planner.facts.costs import access_cost
 from planner.facts.digest import digest
 from planner.formats import read_problem, write_plan, write_problem
 from planner.generate import Request, generate
-from planner.planning.options.preference import TERMS, fair_price
+from planner.planning.options.preference import PRESETS, price_of_all_speed
 from planner.reporting.report import memory_report
 from planner.verifying.objective import cost_of_use
 from tests.small.oracle import solve, use_cost
@@ -92,11 +92,15 @@ SMALL = Problem(
 )
 
 
+def test_all_is_known_of_each_preference() -> None:
+    assert list(PRESETS) == list(Preference)
+
+
 @pytest.mark.parametrize("prefer", Preference)
 def test_each_preset_is_optimal_by_its_own_measure(prefer: Preference) -> None:
     made = plan(SMALL, Options(prefer=prefer, workers=1))
     wanted = with_preference(SMALL, prefer)
-    assert tuple(term.name for term in made.objective.terms) == TERMS[prefer]
+    assert tuple(term.name for term in made.objective.terms) == PRESETS[prefer].terms
     assert made.status is PlanStatus.OPTIMAL
     assert verify(wanted, made) == ()
     assert tuple(term.value for term in made.objective.terms) == solve(spell_out_constants(wanted)).value
@@ -111,13 +115,13 @@ def test_a_preset_may_be_a_word_as_in_options(prefer: Preference) -> None:
 
 def test_the_fair_price_weighs_all_bytes_like_all_gain_of_speed() -> None:
     gain = sum(access_cost(b, EXAMPLE.pools[1]) - access_cost(b, EXAMPLE.pools[0]) for b in EXAMPLE.buffers)
-    assert fair_price(EXAMPLE) == gain // 5000
+    assert price_of_all_speed(EXAMPLE) == gain // 5000
     dear = replace(EXAMPLE, pools=(replace(EXAMPLE.pools[0], cost=4), EXAMPLE.pools[1]))
-    assert fair_price(dear) == gain // 20000
+    assert price_of_all_speed(dear) == gain // 20000
     small = replace(EXAMPLE, pools=(replace(EXAMPLE.pools[0], size=2000), EXAMPLE.pools[1]))
     edges = access_cost(EXAMPLE.buffers[1], EXAMPLE.pools[1]) - access_cost(EXAMPLE.buffers[1], EXAMPLE.pools[0])
-    assert fair_price(small) == edges // 5000, "the image does not fit into the small one"
-    assert fair_price(Problem(())) == 1
+    assert price_of_all_speed(small) == edges // 5000, "the image does not fit into the small one"
+    assert price_of_all_speed(Problem(())) == 1
 
 
 FLASH = (Pool("ram", 16), Pool("flash", 16, read_only=True), Pool("more", read_only=True, rank=2))

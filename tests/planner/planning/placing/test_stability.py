@@ -31,7 +31,7 @@ from planner.generate import Request, generate
 from planner.model.plan import TermValue
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Fixed, Pool, Problem, ReusePenalty, Was
 from planner.planning.options.capacity import planned_problem
-from planner.planning.options.stability import fair_price, with_stability
+from planner.planning.options.stability import price_of_all_moves, with_stability
 from solvers.model import registry
 from solvers.model.instance import Term
 from solvers.model.solver import Feature
@@ -92,7 +92,7 @@ def test_stability_first_may_cost_peak() -> None:
 def test_balanced_weighs_all_that_can_move_against_all_that_is_live() -> None:
     problem = with_stability(NEW, Stability.BALANCED, BEFORE)
     assert problem.terms == (Term.STABILITY,)
-    assert problem.peak_price == fair_price(problem) == (4 + 3 + 6) // 10
+    assert problem.peak_price == price_of_all_moves(problem) == (4 + 3 + 6) // 10
     _made, terms, moved = stable(Stability.BALANCED)
     assert terms == {Term.STABILITY: 13}
     assert moved == {"b"}
