@@ -36,30 +36,30 @@ class HeldPeaks(PlacedChoices):
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
 
-    def _can_fill(self, index: int) -> bool:
-        """Is this a second term of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
+    def _can_fill(self) -> bool:
+        """Is the second term one of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
         program, held = self.program, self.value
         if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
             return False
-        if index != 1 or len(program.terms) <= index:
+        if len(program.terms) < 2:
             return False
         first = program.terms[0]
         if not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
             return False
         return live_pair_count(self.instance) <= budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING)
 
-    def _fill(self, index: int, *, at_prices: bool) -> None:
+    def _fill(self, *, at_prices: bool) -> None:
         """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
-        filling = Filling(self.instance, index, self.task, self.control)
-        self._fill_with(index, filling)
+        filling = Filling(self.instance, 1, self.task, self.control)
+        self._fill_with(filling)
         if at_prices:
-            self._fill_at_prices(index, self.program.terms[0].of_peaks[0] * filling.height)
+            self._fill_at_prices(self.program.terms[0].of_peaks[0] * filling.height)
 
-    def _fill_at_prices(self, index: int, least: int) -> None:
+    def _fill_at_prices(self, least: int) -> None:
         """Fill pools again, below the heights of choices at the fullest sections at prices on room: these know of all others, too."""
-        if self._is_over() or not self._has_prices(index):
+        if self._is_over() or not self._find_prices(1):
             return
-        question = Question(index, held=(least,))
+        question = Question(1, held=(least,))
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         for _ in range(budget.HEIGHTS_FILLED):
             found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
@@ -68,11 +68,11 @@ class HeldPeaks(PlacedChoices):
             tops, kept = found
             keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
             division = keeps[self.number], tops
-            high = self._fill_with(index, Filling(self.instance, index, self.task, self.control, division))
+            high = self._fill_with(Filling(self.instance, 1, self.task, self.control, division))
             if not search.add(high):
                 return
 
-    def _fill_with(self, index: int, filling: Filling) -> list[int]:
+    def _fill_with(self, filling: Filling) -> list[int]:
         """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high."""
         found = filling.run(self._some(budget.FILLING))
         nearest = filling.nearest() if found is None else None
@@ -82,15 +82,15 @@ class HeldPeaks(PlacedChoices):
             self.is_filled |= found is not None
             return []
         placement, tops = nearest
-        windows = self._lowered_to(index, placement, tops)
+        windows = self._lowered_to(placement, tops)
         self._take(windows.placement)
         high = windows.too_high(tops)
         self.is_filled |= not high
         return high
 
-    def _lowered_to(self, index: int, placement: Placement, tops: tuple[int, ...]) -> Windows:
-        """From this placement, what is too high for these tops is lowered, window by window, whatever a term of the choice costs by that."""
-        term = self.program.terms[index]
+    def _lowered_to(self, placement: Placement, tops: tuple[int, ...]) -> Windows:
+        """From this placement, what is too high for these tops is lowered, window by window, whatever the second term costs by that."""
+        term = self.program.terms[1]
         price = max(sum(map(max, term.of_homes)) // max(*tops, 1), 1)
         weighted = replace(self.program, terms=(term._replace(of_peaks=(price,) * len(tops)),))
         windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, placement)
@@ -104,7 +104,7 @@ class HeldPeaks(PlacedChoices):
         """
         if len(self.program.terms) < 2 or not is_held_by_peaks(self.program, 1):
             return
-        if self._is_over() or self._is_settled(0) or not self.bound or not self._has_prices(1):
+        if self._is_over() or self._is_settled(0) or not self.bound or not self._find_prices(1):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
         found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
@@ -119,7 +119,7 @@ class HeldPeaks(PlacedChoices):
         self.packing.work += packing
         if found is None or self._is_over():
             return
-        lowered = self._lowered_to(1, found, tops).placement
+        lowered = self._lowered_to(found, tops).placement
         least, value = self.bound[0], evaluate(self.instance, lowered)
         if self.value is not None and (value[0] - least) * budget.REACHED <= self.value[0] - least:
             self._take(lowered)
@@ -152,7 +152,7 @@ class HeldPeaks(PlacedChoices):
 
     def _settle_heights(self, index: int) -> None:
         """Lower and bound a term below all heights that the earlier terms, as they are, allow at the fullest sections: where pools must be full, these are few."""
-        if self._is_settled(index) or not self._can_settle_heights(index) or not self._has_prices(index):
+        if self._is_settled(index) or not self._can_settle_heights(index) or not self._find_prices(index):
             return
         assert self.value is not None
         best, work = self.value[index], self._some(budget.WHOLE)
@@ -181,8 +181,8 @@ class HeldPeaks(PlacedChoices):
         ends = search.highest(self._some(budget.HIGHEST))
         self._bound_by_pieces(index, ends, budget.BELOW_HEIGHTS)
 
-    def _has_prices(self, index: int) -> bool:
-        """Look for prices of rows for a later term; false if it cannot have any."""
+    def _find_prices(self, index: int) -> bool:
+        """Find prices of rows for a later term, once for all; false if it cannot have any."""
         later = replace(self.instance, terms=self.instance.terms[index : index + 1])
         if not self.of_rows and can_price(later):
             market = Market(later)

@@ -48,9 +48,9 @@ class InPieces(HeldPeaks):
         """Bound the first term piece by piece, and lower every term window by window."""
         program = self.program
         if program.terms and program.rows:
-            if can_fill := self._can_fill(1):
-                self._fill(1, at_prices=True)
-            if weighs_peaks(program) and (self._is_easy() or self._below_heights()):
+            if can_fill := self._can_fill():
+                self._fill(at_prices=True)
+            if weighs_peaks(program) and (self._solve_at_once() or self._improve_below_heights()):
                 self._below_given_peaks()
                 self._relax_further()
             elif can_price(self.instance) and not (self.is_filled and self._is_settled(0)):
@@ -107,7 +107,7 @@ class InPieces(HeldPeaks):
         """What was proven with the earlier terms as they were then holds for lower ones, too."""
         self._learn_bound(index, self._least_of_program(index))
 
-    def _is_easy(self) -> bool:
+    def _solve_at_once(self) -> bool:
         """Try the whole program with a little work: true if it was solved and packed, or nearly."""
         for share in (budget.AT_FIRST, budget.WHERE_NEAR) if self.instance.blocks <= budget.LARGE else ():
             most = None if self.value is None else self.value[0]
@@ -165,7 +165,7 @@ class InPieces(HeldPeaks):
             bound = floors.bound(self._some(share))
             self._learn_bound(1, bound)
 
-    def _below_heights(self) -> bool:
+    def _improve_below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
         self.relaxed = relaxed = self._relax(0, None, budget.HEIGHTS) if self._can_relax(budget.HEIGHTS) else None
         if relaxed is None:

@@ -255,9 +255,9 @@ class Whole(FreeHeights):
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
-            can_fill = self._can_fill(question.term)
+            can_fill = question.term == 1 and self._can_fill()
             if can_fill:
-                self._fill(question.term, at_prices=is_scarce)
+                self._fill(at_prices=is_scarce)
             if is_scarce and (self.is_filled or not can_fill):
                 self._from_peaks_as_they_are(question.term)
                 return []
