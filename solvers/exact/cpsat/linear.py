@@ -53,9 +53,9 @@ class LinearProgram:
         self.work = 0
         """The work of all solves so far."""
 
-    def column(self, low: float, high: float | None, cost: float = 0.0) -> int:
-        """Adds a column and returns its number."""
-        column = self._solver.NumVar(low, self._solver.infinity() if high is None else high, "")
+    def column(self, high: float | None, cost: float = 0.0) -> int:
+        """Adds a column from 0 on and returns its number."""
+        column = self._solver.NumVar(0.0, self._solver.infinity() if high is None else high, "")
         if cost:
             self._objective.SetCoefficient(column, cost)
         self._columns.append(column)

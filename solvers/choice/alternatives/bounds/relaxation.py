@@ -51,14 +51,14 @@ class _Program:
         self._coin = float(max([1, *spread]))
         self._most = sum(max(of_group) - min(of_group) for of_group in choices.costs)
         self._chosen = [
-            [lp.column(0.0, None, (cost - min(of_group)) / self._coin if for_cost else 0.0) for cost in of_group]
+            [lp.column(None, (cost - min(of_group)) / self._coin if for_cost else 0.0) for cost in of_group]
             for of_group in choices.costs
         ]
         for columns in self._chosen:
             lp.row(1.0, 1.0, [(column, 1.0) for column in columns])
         self._either: dict[tuple[Pick, ...], int] = {}
         price = 0.0 if for_cost else 1.0
-        self._value = lp.column(0.0, None, price)
+        self._value = lp.column(None, price)
         self._rows: list[tuple[tuple[int, ...], int, int]] = []
         """(memories, number of a load, row), where room is scarce."""
         if memories is None:
@@ -66,7 +66,7 @@ class _Program:
                 self._need((0,), k, [self._value], load.always, load.if_any)
         else:
             self._spread()
-        self._limit = lp.column(0.0, 0.0)
+        self._limit = lp.column(0.0)
         """What the other of the two is at most."""
         if for_cost:
             of_other = [(self._value, 1.0)]
@@ -112,7 +112,7 @@ class _Program:
         """Add several memories: their peaks, and bytes that may be in several of them."""
         memories, lp = self._choices.memories, self._lp
         assert memories is not None
-        tops = [lp.column(0.0, None if room is None else max(room, 0) / self._unit) for room in memories.room]
+        tops = [lp.column(None if room is None else max(room, 0) / self._unit) for room in memories.room]
         if memories.is_largest:
             for top in tops:
                 lp.row(None, 0.0, [(top, 1.0), (self._value, -1.0)])
@@ -129,7 +129,7 @@ class _Program:
                 if len(of_homes) == 1:
                     self._need(homes, k, [tops[p] for p in homes], always, if_any)
                     continue
-                parts = [lp.column(0.0, None) for _ in homes]
+                parts = [lp.column(None) for _ in homes]
                 self._need((), k, parts, always, if_any)
                 for p, part in zip(homes, parts, strict=True):
                     inside[p].append((part, 1.0))
@@ -159,7 +159,7 @@ class _Program:
         if len({group for group, _ in picks}) == 1:
             return [self._chosen[g][a] for g, a in picks]
         if picks not in self._either:
-            self._either[picks] = either = self._lp.column(0.0, None)
+            self._either[picks] = either = self._lp.column(None)
             for g in {group for group, _ in picks}:
                 of_group = [(self._chosen[h][a], 1.0) for h, a in picks if h == g]
                 self._lp.row(None, 0.0, [*of_group, (either, -1.0)])

@@ -87,7 +87,7 @@ class Relaxation:
         self._costs = float(max(dearest, *(int(price * self._units) for price in term.of_peaks), 1))
         """and this many units of cost."""
         self._inside = [
-            {p: lp.column(0.0, 1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
+            {p: lp.column(1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
         ]
         for columns in self._inside:
@@ -95,7 +95,7 @@ class Relaxation:
         self._members = [self._members_of(row) for row in program.rows]
         self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
         self._lowest = [room.below(room.lowest) for room in program.rooms]
-        self._tops = [lp.column(0.0, None, price * self._units / self._costs) for price in term.of_peaks]
+        self._tops = [lp.column(None, price * self._units / self._costs) for price in term.of_peaks]
         self._rows = [(number, self._row(row)) for number, row in enumerate(program.rows) if not self._is_idle(row)]
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
@@ -220,7 +220,7 @@ class Relaxation:
             grid = {low + (high - low) * n // steps for n in range(1, steps + 1)}
             is_whole = self._is_free[pool] or not steps
             levels = [] if is_whole else sorted(level for level in sizes[pool] | grid if low < level <= high)
-            columns = [lp.column(0.0, 1.0) for _ in levels]
+            columns = [lp.column(1.0) for _ in levels]
             rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]
             entries = [(column, rise) for column, rise in zip(columns, rises, strict=True)]
             if levels:

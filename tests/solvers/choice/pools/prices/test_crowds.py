@@ -321,7 +321,7 @@ def test_programs_too_large_to_be_solved_exactly_are_solved_nearly() -> None:
 
 def test_a_large_linear_program_goes_on_from_its_last_solution() -> None:
     chance, program = Random(3), LinearProgram(is_large=True)
-    columns = [program.column(0.0, 1.0, -chance.random()) for _ in range(60)]
+    columns = [program.column(1.0, -chance.random()) for _ in range(60)]
     for _ in range(40):
         program.row(None, 9.0, [(column, chance.random()) for column in columns])
     first = program.minimise(10_000_000)
