@@ -96,7 +96,7 @@ SOLVERS: dict[str, Entry] = {
     "cpsat_order": Entry(
         SolverKind.METHOD,
         "solvers.exact.cpsat:CpSatOrder",
-        "OR-Tools CP-SAT: who lies below whom in a plan of this height?",
+        "OR-Tools CP-SAT: who lies below whom in a plan of this height, or of the least peak?",
     ),
     "cbc": Entry(SolverKind.METHOD, "solvers.exact.milp:Cbc", "the integer program, by CBC"),
     "highs": Entry(SolverKind.METHOD, "solvers.exact.milp:Highs", "the integer program, by HiGHS"),
