@@ -68,7 +68,6 @@ class Session:
         self.bytes = 0
         """The approximate memory of all remembered answers."""
         self.hits = 0
-        self.misses = 0
         self._kept: OrderedDict[Key, _Kept] = OrderedDict()
         """The answer requested longest ago comes first."""
         self._lock = Lock()
@@ -133,8 +132,6 @@ class Session:
             problem, same = made_plain(problem), None
             copy = self._taken(problem)
         if copy is None or self._text_of(options) is None:
-            with self._lock:
-                self.misses += 1
             return plan(problem, options, begun=begun)
         with time_limit(options.time_limit, begun):
             planned = planned_problem(copy, options.capacity, options.prefer, options.stability)
@@ -146,8 +143,6 @@ class Session:
             key = (digest(planned), tuple(map(tuple, planned.constraints.listed)), text)
         known = self._known(key)
         if known is None:
-            with self._lock:
-                self.misses += 1
             again = self._again(planned, usual, begun)
             known = again or plan(planned, usual, begun=begun)
             if again is None:

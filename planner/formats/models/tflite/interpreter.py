@@ -42,11 +42,11 @@ def is_installed() -> bool:
     return find_spec("tflite_micro") is not None
 
 
-def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None, runs: int = 3) -> list[MicroRun]:
+def run_micro(models: Sequence[bytes], arena: int, seconds: float | None = None) -> list[MicroRun]:
     """Run the models in a separate process, so that nothing in them can harm this one. Raises CannotSolve if there is no interpreter."""
     if not is_installed():
         raise CannotSolve(Finding(Code.UNAVAILABLE, "", INSTALL))
-    command = [sys.executable, "-I", str(SCRIPT), str(arena), str(runs), *(str(len(data)) for data in models)]
+    command = [sys.executable, "-I", str(SCRIPT), str(arena), *(str(len(data)) for data in models)]
     try:
         done = subprocess.run(command, input=b"".join(models), capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:

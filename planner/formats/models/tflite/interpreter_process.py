@@ -14,15 +14,17 @@ END = "\n--- end of the model ---\n"
 """Separates the messages about one model from the next."""
 MOST_PORTS = 1000
 """The most inputs or outputs examined."""
+RUNS = 3
+"""Of each model, with other inputs each time."""
 
 
-def main(arena: int, runs: int, lengths: list[int]) -> list[dict[str, object]]:
+def main(arena: int, lengths: list[int]) -> list[dict[str, object]]:
     """Return the findings for each model."""
     found: list[dict[str, object]] = []
     for length in lengths:
         data = sys.stdin.buffer.read(length)
         try:
-            found.append({"outputs": outputs(data, arena, runs)})
+            found.append({"outputs": outputs(data, arena)})
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is told
             found.append({"error": f"{type(error).__name__}: {error}"})
         sys.stderr.write(END)
@@ -30,7 +32,7 @@ def main(arena: int, runs: int, lengths: list[int]) -> list[dict[str, object]]:
     return found
 
 
-def outputs(data: bytes, arena: int, runs: int) -> list[list[str]]:
+def outputs(data: bytes, arena: int) -> list[list[str]]:
     """Return the digests of all outputs of each run, with inputs that are equal for models with the same inputs. Raises what the interpreter raises."""
     import numpy as np
     from tflite_micro.python.tflite_micro import runtime
@@ -38,7 +40,7 @@ def outputs(data: bytes, arena: int, runs: int) -> list[list[str]]:
     interpreter = runtime.Interpreter.from_bytes(data, arena_size=arena)
     chance = np.random.default_rng(0)
     digests = []
-    for run in range(runs):
+    for run in range(RUNS):
         for i in range(number_of(interpreter.get_input_details)):
             details = interpreter.get_input_details(i)
             shape, kind = tuple(details["shape"]), np.dtype(details["dtype"])
@@ -84,5 +86,5 @@ def ramp(shape: tuple[int, ...], kind: object) -> object:
 
 
 if __name__ == "__main__":
-    arena, runs, *lengths = map(int, sys.argv[1:])
-    sys.stdout.write(json.dumps(main(arena, runs, lengths)))
+    arena, *lengths = map(int, sys.argv[1:])
+    sys.stdout.write(json.dumps(main(arena, lengths)))

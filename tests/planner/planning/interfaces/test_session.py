@@ -57,7 +57,6 @@ def test_answers_equal_those_of_fresh_calls(seed: int) -> None:
     for problem in variants(seed, 40):
         assert timeless(session.plan(problem, OPTIONS)) == timeless(plan(problem, OPTIONS))
     assert session.hits > 5
-    assert session.hits + session.misses == 41
 
 
 def changed(problem: Problem, chance: random.Random) -> Problem:
