@@ -16,7 +16,7 @@ from .report import Place, Report, quoted
 
 
 class Classes:
-    """Sets of buffers that must share a pool (union-find, by index)."""
+    """Sets of buffers, or of blocks of them, that must share a pool (union-find, by index); each is named by its least."""
 
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}

@@ -14,6 +14,7 @@ from solvers.geometry.presolve import ranked
 from solvers.model.conflicts import distinct
 from solvers.model.instance import Bools, Instance, Ints, Placement, PoolSpec, Source, Was
 
+from ...checks.pool_choice import Classes
 from ...facts.constants import spell_out_constants
 from ...facts.costs import WEIGHS_ACCESS, costs_of, weighs_moves
 from ...facts.figures import amounts, tied_groups
@@ -254,24 +255,12 @@ class _Lowering:
 
     def _pool_classes(self) -> Ints:
         """Give blocks that must share a pool the least number among them."""
-        root = list(range(self.blocks))
-
-        def find(i: int) -> int:
-            while root[i] != i:
-                root[i] = root[root[i]]
-                i = root[i]
-            return i
-
+        classes = Classes()
         for group in in_time(self.problem.constraints.same_pool, PREPARING, "same_pool"):
-            blocks = [find(int(self.part_block[self.index[id_]])) for id_ in group]
+            blocks = [int(self.part_block[self.index[id_]]) for id_ in group]
             for other in blocks[1:]:
-                a, b = sorted((find(blocks[0]), find(other)))
-                root[b] = a
-        return (
-            np.array([find(i) for i in range(self.blocks)], dtype=np.int64)
-            if self.problem.constraints.same_pool
-            else np.arange(self.blocks)
-        )
+                classes.join(blocks[0], other)
+        return np.array([classes.of(i) for i in range(self.blocks)]) if classes.are_any else np.arange(self.blocks)
 
     def _rects(self) -> _Rects:
         """Return when each part is live; empty intervals and buffers are left out."""
