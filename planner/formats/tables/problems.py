@@ -317,6 +317,9 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
     says = [row for row in ending if not row.is_json]
     if len(says) == 1:
         return says[0]
+    what = signs.wrapped(source.data[:8])
+    if what is not None and source.may_be_json:  # which would be told that it is not valid
+        raise bad_input(Code.UNKNOWN_FORMAT, (), f"the content is {what}")
     for row in says or FORMATS.values():
         if row.recognises(source):
             return row
@@ -330,7 +333,7 @@ def recognised(source: Source, media_type: str | None = None) -> Format:
 
     if is_empty(source.data):
         raise bad_input(Code.UNKNOWN_FORMAT, (), EMPTY)
-    if (what := signs.wrapped(source.data[:8])) is not None:
+    if what is not None:
         raise bad_input(Code.UNKNOWN_FORMAT, (), f"the content is {what}")
     known = ", ".join(row.name for row in says or sent or FORMATS.values())
     raise bad_input(Code.UNKNOWN_FORMAT, (), f"the format is not recognised: the content is none of {known}")

@@ -8,21 +8,31 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 
+UTF_16 = "text in UTF-16: save it as UTF-8, as by `iconv -f {} -t UTF-8`"
 WRAPPED = {
     b"\x1f\x8b": "compressed by gzip: unpack it first, as by `gzip -d`",
     b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first, as by `zstd -d`",
     b"\xfd7zXZ\x00": "compressed by xz: unpack it first, as by `xz -d`",
     b"BZh": "compressed by bzip2: unpack it first, as by `bzip2 -d`",
     b"PK\x03\x04": "a zip archive, but not of columns: unpack it first",
-    b"\xff\xfe": "text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`",
-    b"\xfe\xff": "text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`",
+    b"\xff\xfe": UTF_16.format("UTF-16"),
+    b"\xfe\xff": UTF_16.format("UTF-16"),
 }
 """What a file that is in no format may be, by its first bytes, and what to do then."""
+
+SHORTEST = 4
+"""Two characters in UTF-16."""
 
 
 def wrapped(data: bytes) -> str | None:
     """Return what holds the problem, if the file begins like that."""
-    return next((what for beginning, what in WRAPPED.items() if data.startswith(beginning)), None)
+    known = next((what for beginning, what in WRAPPED.items() if data.startswith(beginning)), None)
+    if known is not None or len(data) < SHORTEST:
+        return known
+    even, odd = data[::2], data[1::2]  # of ASCII in UTF-16, one of both is zeros, even without a byte order mark
+    if any(odd) == any(even) or 0 in (even if any(even) else odd):
+        return None
+    return UTF_16.format("UTF-16LE" if any(even) else "UTF-16BE")
 
 
 def is_minimalloc(source: Source) -> bool:

@@ -107,6 +107,9 @@ def zipped(data: bytes) -> bytes:
         (lzma.compress(CSV), "compressed by xz"),
         (zipped(CSV), "a zip archive"),
         (json.dumps(MEMPLAN).encode("utf-16"), "text in UTF-16"),
+        (json.dumps(MEMPLAN).encode("utf-16-le"), "text in UTF-16"),
+        (json.dumps(MEMPLAN).encode("utf-16-be"), "text in UTF-16"),
+        (CSV.decode().encode("utf-16-le"), "text in UTF-16"),
     ],
 )
 def test_what_a_file_is_packed_in_is_named(data: bytes, what: str, name: str | None) -> None:
