@@ -150,6 +150,10 @@ HEIGHTS_FILLED = 3
 """and below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way."""
 DISPLACING_FILLED = Share(1, 2)
 """Of what is left then, for blocks that take the places of others below the heights that were filled."""
+WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000
+"""There the linear program bounds the term if it has no more numbers, since larger ones would be solved approximately,"""
+LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36
+"""and if there is so much for each of them; it gets so much at most."""
 EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
 AGAIN_WHERE_NEAR = Share(1, 8)

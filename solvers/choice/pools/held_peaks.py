@@ -128,10 +128,12 @@ class HeldPeaks(PlacedChoices):
 
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""
+        is_bounded = self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
         self._settle_heights(index)
-        self._bound_below_heights(index)
+        if not is_bounded or self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries:
+            self._bound_below_heights(index)
         if not self._is_settled(index) and self._can_begin_windows():
             self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
 
@@ -169,6 +171,16 @@ class HeldPeaks(PlacedChoices):
 
         bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
         self._learn_bound(index, bound)
+
+    def _bound_with_peaks_held(self, index: int) -> bool:
+        """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
+        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
+        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
+            return False
+        if entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD or some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
+            return False
+        work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
+        return self._is_settled(index) or self._relax_within(index, None, work) is not None
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
