@@ -17,8 +17,9 @@ from .budget import Share
 from .cutting import Pieces
 from .placed_choices import PlacedChoices
 from .placing.at_prices import settled_below
+from .placing.clashes import Clashes
 from .placing.displacing import displaced
-from .placing.packing import ending_at
+from .placing.packing import Packing, ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
 from .program.program import Program, settled_in
@@ -210,6 +211,18 @@ class HeldPeaks(PlacedChoices):
         bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
         if bound is not None:
             self._learn_bound(index, bound)
+
+    def _pack_near_below(self, index: int, choice: Choice) -> bool:
+        """Pack this choice, or one nearby below the same heights that can be packed; true if that was done."""
+        if self._is_over():
+            return False
+        below = Packing(ending_at(self.instance, choice.tops), self.task, self.control)
+        clashes = Clashes(self._term_below(index, choice.tops), self.number, self.asking, below)
+        of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
+        placement = clashes.placement(Question(0), choice.pools, of_pool, work)
+        self.packing.work += below.work
+        self._take(placement)
+        return placement is not None
 
     def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
         """One term alone, in pools that end no higher than this."""

@@ -84,6 +84,9 @@ class Whole(FreeHeights):
                     continue  # and ask for what is better still
                 if excess * budget.NEAR <= choices[0].value:
                     break
+            if missed and choices and is_held_by_peaks(self.program, index):
+                self._pack_near_below(index, choices[0])
+                break  # pools are full to the last unit, so that longer rows would leave some of them empty
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
         if not self._is_finished(index):

@@ -265,6 +265,17 @@ def test_a_bound_where_work_is_scarce_knows_that_peaks_have_a_sum() -> None:
     assert second.bound <= second.value <= 1.1 * second.bound
 
 
+def test_the_best_choice_below_full_pools_is_mended_where_it_cannot_be_packed() -> None:
+    """Longer rows left the fast pools nearly empty, and the second term was twice its bound, which was the best choice itself."""
+    problem = with_preference(generate("hot", Request(300, 890326)), Preference.SIZE)
+    made = plan(problem, Options(time_limit=None, work_limit=3_400_000, workers=1, solver="pools_first"))
+    assert not verify(problem, made)
+    second = made.objective.terms[1]
+    assert second.value is not None
+    assert second.bound is not None
+    assert second.bound <= second.value <= 1.01 * second.bound
+
+
 def test_crowded_problems_are_cut_in_time_where_work_is_scarce() -> None:
     """Questions about the program as a whole ended 11.7 % above their bound."""
     problem = with_preference(generate("hot", Request(1000, 890401, 1, {"live": 40})), Preference.SPEED)
