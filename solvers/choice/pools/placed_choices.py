@@ -75,7 +75,7 @@ class PlacedChoices(Standing):
             self._take(self._with_room_elsewhere(pools))
             return unfit
         value = self._take(placement)
-        if value[index] <= choice.value:
+        if value[:index] <= self._earlier(index) and value[index] <= choice.value:
             return []
         tops = peaks(self.instance, placement)
         return [p for p in counted if tops[p] > choice.tops[p]]
