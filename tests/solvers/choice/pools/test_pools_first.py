@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -18,11 +19,14 @@ from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.held_peaks import HeldPeaks
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.questions.lines import Line
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.searches.filling import Filling
+from solvers.choice.pools.searches.peaks import Choice
 from solvers.choice.pools.standing import Standing
+from solvers.choice.pools.whole import Whole
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import StopReason
-from solvers.model.instance import Term
+from solvers.model.instance import Placement, Term
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from solvers.sandbox.conversation import Reply
@@ -265,10 +269,28 @@ def test_a_bound_where_work_is_scarce_knows_that_peaks_have_a_sum() -> None:
     assert second.bound <= second.value <= 1.1 * second.bound
 
 
-@pytest.mark.parametrize("seed", [890311, 890326])
-def test_the_best_choice_below_full_pools_is_mended_where_it_cannot_be_packed(seed: int) -> None:
-    """Longer rows left the fast pools nearly empty, or a pool that was packed too high was taken for a packing: 110 and 2 % above the best choice."""
-    problem = with_preference(generate("hot", Request(300, seed)), Preference.SIZE)
+def test_a_choice_is_not_packed_where_an_earlier_term_is_higher_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = (Pool("fast", 4), Pool("slow", None, rank=1))
+    buffers = (Buffer("a", 4, live=((0, 2),), accesses=1), Buffer("b", 6, live=((1, 3),), accesses=1))
+    terms = (Term.SUM_OF_PEAKS, Term.ACCESS_COST)
+    instance = lower(Problem(buffers, pools, terms=terms)).instance
+    start = Placement(np.array([1, 1]), np.array([0, 4]))
+    run = Whole(instance, program_of(instance), Task(Limits(), start=start), Silent())
+    assert run.value == (10, 2)
+    choice = Choice(1, (4, 6), (0, 1))
+    too_high = Placement(np.array([0, 1]), np.array([0, 1]))
+    monkeypatch.setattr(run.packing, "pack", lambda *_: (too_high, []))
+    assert run._pack(1, choice) == [1]
+    assert run.value == (10, 2)
+    as_chosen = Placement(np.array([0, 1]), np.array([0, 0]))
+    monkeypatch.setattr(run.packing, "pack", lambda *_: (as_chosen, []))
+    assert run._pack(1, choice) == []
+    assert run.value == (10, 1)
+
+
+def test_the_best_choice_below_full_pools_is_mended_where_it_cannot_be_packed() -> None:
+    """Longer rows left the fast pools nearly empty, and the second term was twice its bound, which was the best choice itself."""
+    problem = with_preference(generate("hot", Request(300, 890326)), Preference.SIZE)
     made = plan(problem, Options(time_limit=None, work_limit=3_400_000, workers=1, solver="pools_first"))
     assert not verify(problem, made)
     second = made.objective.terms[1]
