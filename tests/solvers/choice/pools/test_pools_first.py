@@ -18,8 +18,8 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.held_peaks import HeldPeaks
 from solvers.choice.pools.placing import windows
-from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.searches.filling import Filling
 from solvers.choice.pools.searches.peaks import Choice
 from solvers.choice.pools.standing import Standing
