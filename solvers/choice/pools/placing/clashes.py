@@ -64,7 +64,9 @@ class Clashes:
         return None
 
     def _clashes(self, pool: int, blocks: Ints, end: int) -> list[Clash]:
-        """Clashes among these blocks of the pool; none where they are packed after all."""
+        """Clashes among these blocks of the pool; none where they are packed after all, or one of them is too high for it by itself."""
+        if not self._packing.instance.allowed[blocks, pool].all():
+            return []
         some = clash_among(self._packing, pool, blocks, end - self._work)
         found = [] if some is None else [some]
         if some is None and end > self._work:
