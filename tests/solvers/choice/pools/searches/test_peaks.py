@@ -43,7 +43,9 @@ def test_a_pool_whose_peak_costs_nothing_may_be_as_high_as_it_can(asking: Asking
     helped = 0
     for seed in range(6):
         program = with_free_pool(program_of(balanced(8, seed)))
-        every = [(program.value(0, pools, tops := program.least_tops(pools)), tops) for pools in product(*program.homes)]
+        every = [
+            (program.value(0, pools, tops := program.least_tops(pools)), tops) for pools in product(*program.homes)
+        ]
         fitting = [(value, tops) for value, tops in every if fits(program, tops)]
         least, tops = min(fitting)
         found = PeakSearch(program, asking, Question(0), least + 1, WORK).run([(0, *tops[1:])])
