@@ -347,7 +347,7 @@ def test_a_plan_says_that_the_process_with_the_answers_broke(monkeypatch: pytest
     assert fault in made.warnings
 
 
-@pytest.mark.parametrize(("buffers", "live", "seed", "work"), [(200, 60, 3, 4_000_000), (400, 100, 2, 1_500_000)])
+@pytest.mark.parametrize(("buffers", "live", "seed", "work"), [(200, 60, 3, 2_000_000), (400, 100, 2, 1_500_000)])
 def test_a_crowded_plan_is_near_its_bound_and_the_same_with_one_worker_and_two(
     buffers: int, live: int, seed: int, work: int
 ) -> None:
