@@ -19,6 +19,7 @@ from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
+from .above_ranges import crowds, raised
 from .beside_walls import Piece, height_beside
 from .stacks import least_stack
 
@@ -43,8 +44,11 @@ def pool_bound(
     forced = instance.allowed[:, pool] & (instance.has_one_home if settled is None else settled)
     if not forced.any():
         return None
+    instance = raised(instance, pool, forced)
     single = _single(instance, pool, forced)
     live = _live_together(instance, pool, forced, stopped or never)
+    if live is not None and instance.pools[pool].reserved and not (stopped and stopped()):
+        live = _in_wide_gaps(instance, pool, forced, live)
     clique = _clique_in_time(instance, pool, forced, live, stopped) if _has_hidden_cliques(instance) else None
     return max((c for c in (live, clique, single) if c is not None), key=lambda c: c.value)
 
@@ -104,6 +108,18 @@ def _live_together(instance: Instance, pool: int, forced: Bools, stopped: Callab
         if best is None or value > best.value:
             best = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts.tolist())))
     return best
+
+
+def _in_wide_gaps(instance: Instance, pool: int, forced: Bools, live: Certificate) -> Certificate:
+    """The bound by some of the parts that are live in a section, if reserved ranges keep them higher than `live` proves."""
+    blocks = np.flatnonzero(forced)
+    exclusions = _Exclusions(instance)
+    for section, some in crowds(instance, pool, forced, _grain(instance, pool, blocks, _fixed(instance, pool, blocks))):
+        parts = exclusions.without(some).tolist()
+        value = stack_height(instance, pool, parts, live.value)
+        if value > live.value:
+            live = Certificate(Proof.LIVE_TOGETHER, value, pool, section, tuple(sorted(parts)))
+    return live
 
 
 def _live_at(instance: Instance, section: int, forced: Bools) -> Ints:
