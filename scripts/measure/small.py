@@ -3,7 +3,7 @@
     python -m scripts.measure.small gaps --buffers 20 30 45 --seeds 100 --first-seed 9001 [--work 400000] [--solver search] [--each]
 
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
-reserved; in `views` results are written side by side into larger buffers. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
+reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
 problem. All plans are verified.
 """
 
@@ -81,13 +81,32 @@ def ranges(count: int, seed: int) -> Problem:
     alignment, largest = rng.choice((1, 4, 16, 64)), rng.choice((30, 1000))
     lives = [_life(rng, moments, longest) for _ in range(count)]
     buffers = [Buffer(n, rng.randint(1, largest) * alignment, live=(life,)) for n, life in enumerate(lives)]
-    top = max(
-        sum(buffer.size for buffer, (start, end) in zip(buffers, lives, strict=True) if start <= moment < end)
-        for moment in range(moments)
-    )
+    top = _most_live(buffers, lives, moments)
     begins = sorted({rng.randrange(0, top, 4 * alignment) for _ in range(rng.randint(1, 3))})
     reserved = tuple((begin, begin + rng.choice((1, 2, 4)) * alignment) for begin in begins)
     return Problem(tuple(buffers), (Pool("memory", None, alignment=alignment, reserved=reserved),))
+
+
+def many_ranges(count: int, seed: int) -> Problem:
+    """A problem of so many buffers beside two to twelve short ranges at equal distances, up to the most bytes that are live at once."""
+    rng = Random(seed)
+    moments, longest, ranges_ = rng.choice((20, 40, 80)), rng.choice((4, 8, 16)), rng.randint(2, 12)
+    draw = rng.choice(
+        (lambda: rng.randint(1, 1000), lambda: 1 << rng.randint(0, 11), lambda: int(10 ** rng.uniform(0, 5)))
+    )
+    lives = [_life(rng, moments, longest) for _ in range(count)]
+    buffers = [Buffer(n, draw(), live=(life,)) for n, life in enumerate(lives)]
+    top = _most_live(buffers, lives, moments)
+    begins = [top * n // ranges_ for n in range(1, ranges_ + 1)]
+    reserved = tuple((begin, begin + max(top // 60, 1)) for begin in begins)
+    return Problem(tuple(buffers), (Pool("memory", None, reserved=reserved),))
+
+
+def _most_live(buffers: list[Buffer], lives: list[tuple[int, int]], moments: int) -> int:
+    return max(
+        sum(buffer.size for buffer, (start, end) in zip(buffers, lives, strict=True) if start <= moment < end)
+        for moment in range(moments)
+    )
 
 
 def views(count: int, seed: int) -> Problem:
@@ -112,7 +131,7 @@ def _life(rng: Random, moments: int, longest: int) -> tuple[int, int]:
     return start, min(moments, start + rng.randint(1, longest))
 
 
-KINDS = {"gaps": gaps, "ranges": ranges, "views": views}
+KINDS = {"gaps": gaps, "ranges": ranges, "many_ranges": many_ranges, "views": views}
 
 if __name__ == "__main__":
     main()

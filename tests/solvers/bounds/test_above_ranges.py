@@ -116,7 +116,7 @@ def _small(rng: Random) -> Problem:
                 else None,
             )
         )
-    tied = (Colocation(1, 2, rng.randint(0, 6)),) if rng.randint(0, 2) == 0 else ()
+    tied = (Colocation(1, 2, rng.choice((0, 8))),) if rng.randint(0, 2) == 0 else ()
     pools = (first, Pool("second", 12)) if rng.randint(0, 3) == 0 else (first,)
     exclusions = ((0, 1),) if rng.randint(0, 4) == 0 else ()
     return Problem(tuple(buffers), pools, Constraints(colocations=tied, exclusions=exclusions))
