@@ -17,6 +17,7 @@ from planner.model.problem import Colocation, Constraints
 from scripts.measure.arguments import Arguments, seeds
 
 WITH_CONFLICTS = 3
+SIZES = ("alike", "powers", "scattered")
 
 
 def main() -> None:
@@ -90,16 +91,20 @@ def ranges(count: int, seed: int) -> Problem:
 def many_ranges(count: int, seed: int) -> Problem:
     """A problem of so many buffers beside two to twelve short ranges at equal distances, up to the most bytes that are live at once."""
     rng = Random(seed)
-    moments, longest, ranges_ = rng.choice((20, 40, 80)), rng.choice((4, 8, 16)), rng.randint(2, 12)
-    draw = rng.choice(
-        (lambda: rng.randint(1, 1000), lambda: 1 << rng.randint(0, 11), lambda: int(10 ** rng.uniform(0, 5)))
-    )
+    moments, longest, walls = rng.choice((20, 40, 80)), rng.choice((4, 8, 16)), rng.randint(2, 12)
+    sizes = rng.choice(SIZES)
     lives = [_life(rng, moments, longest) for _ in range(count)]
-    buffers = [Buffer(n, draw(), live=(life,)) for n, life in enumerate(lives)]
+    buffers = [Buffer(n, _size(rng, sizes), live=(life,)) for n, life in enumerate(lives)]
     top = _most_live(buffers, lives, moments)
-    begins = [top * n // ranges_ for n in range(1, ranges_ + 1)]
+    begins = [top * n // walls for n in range(1, walls + 1)]
     reserved = tuple((begin, begin + max(top // 60, 1)) for begin in begins)
     return Problem(tuple(buffers), (Pool("memory", None, reserved=reserved),))
+
+
+def _size(rng: Random, sizes: str) -> int:
+    if sizes == "alike":
+        return rng.randint(1, 1000)
+    return 1 << rng.randint(0, 11) if sizes == "powers" else int(10 ** rng.uniform(0, 5))
 
 
 def _most_live(buffers: list[Buffer], lives: list[tuple[int, int]], moments: int) -> int:
