@@ -20,6 +20,9 @@ MOST_STEPS = 64
 """A block is raised at most so often; it mostly takes one step, and more where alignments keep it out of gaps that are wide enough."""
 MOST_LEVELS = 32
 """The most sizes, and the most least starts, from which on parts are looked at."""
+MOST_LOOKED = 500_000
+"""With many ranges there are fewer such levels, so that about so many ranges are looked at for each kind of them."""
+LEAST_LEVELS = 4
 MOST_CROWDS = 6
 
 
@@ -99,28 +102,29 @@ def crowds(instance: Instance, pool: int, forced: Bools, grain: int) -> Iterator
     block, low, high = shape.block[here], shape.low[here], shape.high[here]
     bars = _Bars(block, instance.lowest[block, pool] + low, high - low, shape.start[here], shape.end[here])
     gaps = _Gaps(reserved)
-    promised = [_promise(instance, bars.some(chosen), gaps, grain) for chosen in _levels(bars, gaps)]
-    for _, section, chosen in sorted(promised, key=lambda each: (-each[0], each[1]))[:MOST_CROWDS]:
+    most = min(MOST_LEVELS, max(MOST_LOOKED // len(reserved), LEAST_LEVELS))
+    promised = [_promise(instance, bars.some(chosen), gaps, grain) for chosen in _levels(bars, gaps, most)]
+    for _, section, chosen in sorted(promised, key=lambda each: (-each[0], each[1]))[: min(MOST_CROWDS, most // 2)]:
         live = (chosen.start <= section) & (section < chosen.end)
         yield Crowd(section, _parts(instance, pool, section, chosen.some(live)))
 
 
-def _levels(bars: _Bars, gaps: _Gaps) -> Iterator[Bools]:
+def _levels(bars: _Bars, gaps: _Gaps, most: int) -> Iterator[Bools]:
     """Which bars to take together: all that are larger than some gaps, and all that can begin at some address or above."""
     sizes, begins = np.sort(bars.height), np.sort(bars.begin)
     cuts = np.unique(np.searchsorted(sizes, gaps.width, side="right"))
-    for least in sizes[_some(cuts[cuts < len(sizes)])].tolist():
+    for least in sizes[_some(cuts[cuts < len(sizes)], most)].tolist():
         yield bars.height >= least
     starts = np.unique(begins)[1:]
-    for least in starts[_some(np.arange(len(starts)))].tolist():
+    for least in starts[_some(np.arange(len(starts)), most)].tolist():
         yield bars.begin >= least
 
 
-def _some(places: Ints) -> Ints:
-    """All of them, or as many as are looked at, evenly."""
-    if len(places) <= MOST_LEVELS:
+def _some(places: Ints, most: int) -> Ints:
+    """All of them, or so many, evenly."""
+    if len(places) <= most:
         return places
-    found: Ints = places[np.linspace(0, len(places) - 1, MOST_LEVELS).astype(np.int64)]
+    found: Ints = places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
     return found
 
 
