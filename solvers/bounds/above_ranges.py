@@ -47,7 +47,10 @@ class _Bars(NamedTuple):
 
 
 def raised(instance: Instance, pool: int, forced: Bools) -> Instance:
-    """The instance where these blocks' least bases are beside the pool's reserved ranges; as it is if one of them fits nowhere."""
+    """The instance where these blocks' least bases are beside the pool's reserved ranges; as it is if one of them fits nowhere.
+
+    It is for a look at this pool alone: of other pools it says nothing true.
+    """
     reserved = instance.pools[pool].reserved
     if not reserved:
         return instance
@@ -71,9 +74,8 @@ def raised(instance: Instance, pool: int, forced: Bools) -> Instance:
         block, low, high, first = (each[again[block]] for each in (block, low, high, first))
     if (forced & (base > instance.highest[:, pool])).any():
         return instance
-    lowest = instance.lowest.copy()
-    lowest[:, pool] = base
-    return replace(instance, lowest=lowest)
+    alike = np.broadcast_to(base[:, None], instance.lowest.shape)  # with many pools a copy for each is slow
+    return replace(instance, lowest=alike)
 
 
 def _runs(instance: Instance, forced: Bools) -> tuple[Ints, Ints, Ints]:
