@@ -3,13 +3,14 @@
     python -m scripts.measure.small gaps --buffers 20 30 45 --seeds 100 --first-seed 9001 [--work 400000] [--solver search] [--each]
 
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
-reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
+reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers; in `exclusions`
+some buffers that meet may share addresses. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
 problem. All plans are verified.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import combinations, groupby
 from random import Random
 
 from planner import Buffer, Options, Pool, Problem, end_solver_processes, plan, verify
@@ -131,12 +132,27 @@ def views(count: int, seed: int) -> Problem:
     return Problem(tuple(buffers), (Pool("memory", None),), Constraints(colocations=tuple(placed)))
 
 
+def exclusions(count: int, seed: int) -> Problem:
+    """A problem of so many buffers, about thirty live at a time, and each twentieth pair of those that meet may share addresses."""
+    rng = Random(seed)
+    starts = [rng.randrange(count) for _ in range(count)]
+    lives = [(start, start + 1 + int(rng.expovariate(1 / 30))) for start in starts]
+    buffers = [Buffer(n, rng.randrange(1, 1_000), live=(life,)) for n, life in enumerate(lives)]
+    meeting = [
+        (a, b)
+        for a, b in combinations(range(count), 2)
+        if max(starts[a], starts[b]) < min(lives[a][1], lives[b][1])
+    ]
+    excluded = tuple(pair for pair in meeting if rng.random() < 0.05)
+    return Problem(tuple(buffers), (Pool("memory", None),), Constraints(exclusions=excluded))
+
+
 def _life(rng: Random, moments: int, longest: int) -> tuple[int, int]:
     start = rng.randrange(moments)
     return start, min(moments, start + rng.randint(1, longest))
 
 
-KINDS = {"gaps": gaps, "ranges": ranges, "many_ranges": many_ranges, "views": views}
+KINDS = {"gaps": gaps, "ranges": ranges, "many_ranges": many_ranges, "views": views, "exclusions": exclusions}
 
 if __name__ == "__main__":
     main()

@@ -138,6 +138,7 @@ ROSTER = {
         Share(parts=1, smallest=2_000, needs_native=True),
         {
             Kind.PAIRS: Share(parts=6, needs_native=True),
+            Kind.EXEMPT: Share(parts=6, needs_native=True),
             Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
         },
     ),
