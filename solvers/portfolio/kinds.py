@@ -25,10 +25,10 @@ class Kind(StrEnum):
     """Most pairs conflict that no lifetimes say."""
     WOVEN = "woven"
     """Few blocks, of which some are live several times or have several parts, so that no moment shows who is in whose way. With explicit conflicts it is usual."""
-    EXEMPT = "exempt"
-    """Some pairs that are live together may share addresses all the same."""
     MIXED = "mixed"
     """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
+    EXEMPT = "exempt"
+    """Some pairs that are live together may share addresses all the same."""
 
 
 def kind_of(instance: Instance) -> Kind:
@@ -37,9 +37,9 @@ def kind_of(instance: Instance) -> Kind:
         return Kind.WOVEN if _is_woven(instance) else Kind.USUAL
     if len(instance.conflicts) and len(instance.conflicts) > live_pair_count(instance):
         return Kind.PAIRS
-    if len(instance.exclusions):
-        return Kind.EXEMPT
-    return Kind.MIXED if _has_mixed_alignments(instance) else Kind.USUAL
+    if _has_mixed_alignments(instance):
+        return Kind.MIXED
+    return Kind.EXEMPT if len(instance.exclusions) else Kind.USUAL
 
 
 def _is_woven(instance: Instance) -> bool:

@@ -94,7 +94,7 @@ def test_plans_with_mixed_alignments_end_near_their_bounds() -> None:
 
 
 def test_where_some_that_meet_may_share_addresses_local_search_has_its_part() -> None:
-    """Plans were 14 % higher: the search got nearly all of the work, and settled nothing."""
+    """It was 7 % above: the search got nearly all of the work, and settled nothing."""
     problem = exclusions(120, 7)
     alone, found = (
         plan(problem, Options(time_limit=None, work_limit=WORK, workers=1, solver=solver)).peak
