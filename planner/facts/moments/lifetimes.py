@@ -20,7 +20,8 @@ from ...model.problem import BufferId, Problem
 from ..constants import has_read_only_pools, is_constant
 from ..intervals import covers, merged, overlap
 from .beside_others import lives_beside
-from .cliques import cliques_of
+from .cliques import Cliques, cliques_of
+from .cover import cover_of
 from .graph import Spans, moving
 from .in_a_row import in_a_row
 
@@ -51,6 +52,9 @@ def with_lifetimes(problem: Problem) -> Problem:
         return problem
     found = _lifetimes(old, pairs)
     look(PREPARING)
+    if (found is None or found[1]) and not any(old) and len(problem.pools) > 1:
+        found = _found_in_cover(pairs, [problem.buffers[n].size for n in numbers]) or found
+        look(PREPARING)
     return problem if found is None else _with(problem, numbers, found, is_timed=any(old))
 
 
@@ -63,11 +67,22 @@ def _may_pay(problem: Problem) -> bool:
 
 def _lifetimes(old: list[Spans], pairs: Sequence[Pair]) -> Lifetimes | None:
     """Return lifetimes for those that have none, and the pairs that must remain; None if that does not pay."""
-    neighbours: list[set[int]] = [set() for _ in old]
+    neighbours = _neighbours(len(old), pairs)
+    return _found_beside(old, neighbours, pairs) if any(old) else _found(neighbours)
+
+
+def _neighbours(count: int, pairs: Sequence[Pair]) -> list[set[int]]:
+    neighbours: list[set[int]] = [set() for _ in range(count)]
     for a, b in pairs:
         neighbours[a].add(b)
         neighbours[b].add(a)
-    return _found_beside(old, neighbours, pairs) if any(old) else _found(neighbours)
+    return neighbours
+
+
+def _found_in_cover(pairs: Sequence[Pair], sizes: Sequence[int]) -> Lifetimes | None:
+    """Return lifetimes with as many gaps as large cliques of the conflicts ask for; None if there are too many conflicts for that."""
+    cliques = cover_of(_neighbours(len(sizes), pairs), sizes)
+    return None if cliques is None else _in_moments(cliques, len(sizes))
 
 
 def _with(problem: Problem, numbers: Sequence[int], found: Lifetimes, *, is_timed: bool) -> Problem:
@@ -122,9 +137,12 @@ def moments_of(neighbours: Sequence[set[int]], most_missing: int | None = None) 
     None if there are more than `most_missing` of these.
     """
     cliques = cliques_of(neighbours, most_missing)
-    if cliques is None:
-        return None
-    of_vertex: list[list[int]] = [[] for _ in neighbours]
+    return None if cliques is None else _in_moments(cliques, len(neighbours))
+
+
+def _in_moments(cliques: Cliques, vertices: int) -> Lifetimes:
+    """Return when each vertex is live if each clique is a moment, and the edges that no clique has."""
+    of_vertex: list[list[int]] = [[] for _ in range(vertices)]
     for n, members in enumerate(cliques.members):
         for vertex in members:
             of_vertex[vertex].append(n)

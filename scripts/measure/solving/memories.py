@@ -8,18 +8,21 @@ what this many seconds stand for, and nothing by the clock, so everything but th
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
 `--more pads` has sixteen memories that are alike, with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
-three halves of them and without an unlimited memory.
+three halves of them and without an unlimited memory. `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
+without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import combinations
 
-from planner import Options, Plan, Pool, Preference, Problem, plan
+from planner import Constraints, Options, Plan, Pool, Preference, Problem, plan, with_preference
 from planner.generate import Request, generate
 from planner.generate.request import largest_live_sum
 from scripts.measure import spent
@@ -130,6 +133,19 @@ def with_more(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=pools, buffers=buffers)
 
 
+def by_conflicts(problem: Problem, excluded: float, more: float, seed: int) -> Problem:
+    """The problem without lifetimes: with the conflicts that they meant but for some, and with some of other pairs."""
+    draw = random.Random(seed)
+    spans = [(buffer.id, buffer.live or ()) for buffer in problem.buffers]
+    pairs = []
+    for (a, one), (b, other) in combinations(spans, 2):
+        meets = any(start < last and first < end for start, end in one for first, last in other)
+        if draw.random() < (1 - excluded if meets else more):
+            pairs.append((a, b))
+    buffers = tuple(replace(buffer, live=None) for buffer in problem.buffers)
+    return replace(problem, buffers=buffers, constraints=Constraints(conflicts=tuple(pairs)), steps=())
+
+
 def main() -> None:
     parser = Arguments(__doc__)
     parser.add_several_memories(tuple(Preference))
@@ -139,6 +155,7 @@ def main() -> None:
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
     parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone"), default="none")
+    parser.add_argument("--conflicts", type=float, nargs=2, metavar=("EXCLUDED", "MORE"))
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
@@ -154,10 +171,14 @@ def main() -> None:
 def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> str:
     """A row of the table."""
     gaps: dict[str, list[float]] = {name: [] for name in args.compare}
+    prefer = options.prefer
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         problem = with_more(with_ranges(made_up, args.reserved), args.more)
+        if args.conflicts is not None:
+            problem = by_conflicts(with_preference(problem, options.prefer), *args.conflicts, seed)
+            options = replace(options, prefer=None)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
         for name, (one, _) in made.items():
@@ -170,7 +191,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     after = f"{statistics.mean(later):.2f} %" if later else ""
     worst = f"{max(gaps[args.compare[-1]]):.2f} %"
     took = f"{statistics.median(seconds):.1f} s"
-    return f"| {kind}, {count} | {options.prefer} | {means} | {worst} | {after} | {proven} of {args.seeds} | {took} |"
+    return f"| {kind}, {count} | {prefer} | {means} | {worst} | {after} | {proven} of {args.seeds} | {took} |"
 
 
 if __name__ == "__main__":

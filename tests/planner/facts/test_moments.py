@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from memplan import Buffer, Constraints, Pool, Problem
+from planner.facts.moments.cover import cover_of
 from planner.facts.moments.lifetimes import moments_of, with_lifetimes
 from planner.facts.moments.simpler import said_simpler
 from planner.model.problem import Interval
@@ -151,3 +152,59 @@ def test_lifetimes_that_ask_for_more_than_the_conflicts_are_not_believed(monkeyp
     wrong = replace(right, buffers=(replace(right.buffers[0], live=((0, 9),)), *right.buffers[1:]))
     monkeypatch.setattr("planner.verifying.moments.said_simpler", lambda _: wrong)
     assert in_moments(problem) is problem
+
+
+def noisy_pairs(seed: int, count: int = 60) -> Pairs:
+    """Pairs that no intervals describe: of those that overlap a twentieth is left out, and others are added."""
+    draw = random.Random(seed)
+    starts = [draw.randrange(60) for _ in range(count)]
+    pairs = of_intervals([(start, start + draw.randint(1, 20)) for start in starts])
+    return {pair for pair in combinations(range(count), 2) if draw.random() < (0.95 if pair in pairs else 0.01)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_large_cliques_have_all_edges_of_any_graph_and_nothing_else(seed: int) -> None:
+    draw, pairs = random.Random(seed), noisy_pairs(seed)
+    cliques = cover_of(neighbours_of(60, pairs), [draw.randint(1, 1 << 61) for _ in range(60)])
+    assert cliques is not None
+    assert {pair for members in cliques.members for pair in combinations(members, 2)} == pairs
+    assert not cliques.missing
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_cliques_have_the_heaviest_or_nearly(seed: int) -> None:
+    draw, pairs = random.Random(seed), noisy_pairs(seed, 24)
+    neighbours, sizes = neighbours_of(24, pairs), [draw.randint(1, 1000) for _ in range(24)]
+
+    def heaviest(among: set[int]) -> int:
+        if not among:
+            return 0
+        vertex = min(among)
+        return max(sizes[vertex] + heaviest(among & neighbours[vertex]), heaviest(among - {vertex}))
+
+    cliques = cover_of(neighbours, sizes)
+    assert cliques is not None
+    found = max(sum(sizes[vertex] for vertex in members) for members in cliques.members)
+    assert 0.95 * heaviest({*range(24)}) <= found <= heaviest({*range(24)})
+
+
+def test_with_little_work_edges_are_left_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = noisy_pairs(1)
+    monkeypatch.setattr("planner.facts.moments.cover.MOST_LOOKS", 2000)
+    cliques = cover_of(neighbours_of(60, pairs), [1] * 60)
+    assert cliques is not None
+    inside = {pair for members in cliques.members for pair in combinations(members, 2)}
+    assert cliques.missing
+    assert inside | {*cliques.missing} == pairs
+    assert not inside & {*cliques.missing}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_in_several_memories_any_conflicts_become_moments(seed: int) -> None:
+    pairs = noisy_pairs(seed)
+    buffers = tuple(Buffer(n, n + 1) for n in range(60))
+    problem = Problem(buffers, (Pool("a", 900), Pool("b")), Constraints(conflicts=tuple(sorted(pairs))))
+    found = said_simpler(problem)
+    assert met([buffer.live or () for buffer in found.buffers]) == pairs
+    assert not found.constraints.conflicts
+    assert in_moments(problem) == found

@@ -1,8 +1,9 @@
 """Problems that only say which buffers conflict are planned as well as with the lifetimes that the conflicts come from."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations, product
 
 import pytest
 
@@ -21,6 +22,7 @@ from memplan import (
 )
 from memplan.generate import Request, generate
 from planner.model.problem import BufferId
+from solvers.model.instance import Term
 from solvers.model.outcome import Proof
 from solvers.model.registry import OF_OTHERS, SOLVERS
 
@@ -110,3 +112,48 @@ def test_planners_of_other_systems_are_given_what_the_user_gave() -> None:
     assert made.peak == plan(timed, replace(WORK, solver="usmp_by_size")).peak
     with pytest.raises(CannotSolve, match="does not take explicit conflicts"):
         plan(untimed, replace(WORK, solver="relay_tokens"))
+
+
+@pytest.mark.parametrize("kind", ["hot", "pools"])
+def test_conflicts_that_no_lifetimes_say_are_bounded_as_lifetimes_with_exclusions_are(kind: str) -> None:
+    draw = random.Random(5)
+    timed = with_preference(generate(kind, Request(60, seed=5)), Preference.SIZE)
+    pairs = pairs_of(timed.buffers)
+    apart = {pair for pair in pairs if draw.random() < 0.05}
+    excluding = replace(timed, constraints=Constraints(exclusions=tuple(sorted(apart))))
+    untimed = without_lifetimes(timed)
+    rest = tuple(pair for pair in pairs if pair not in apart)
+    conflicting = replace(untimed, constraints=Constraints(conflicts=rest))
+    right, made = plan(excluding, WORK), plan(conflicting, WORK)
+    assert made.objective.terms[0].bound is not None
+    assert made.objective.terms[0].bound >= (right.objective.terms[0].bound or 0) > 0
+    assert verify(conflicting, made) == ()
+
+
+def least_sum(problem: Problem) -> int:
+    """The least sum of two memories' peaks, by looking at everything."""
+    sizes, count = [buffer.size for buffer in problem.buffers], len(problem.buffers)
+    pairs = {*problem.constraints.conflicts}
+    best = sum(sizes)
+    for pools, order in product(product(range(2), repeat=count), permutations(range(count))):
+        ends = [0] * count
+        for at, n in enumerate(order):
+            below = [m for m in order[:at] if pools[m] == pools[n] and ((m, n) in pairs or (n, m) in pairs)]
+            ends[n] = max((ends[m] for m in below), default=0) + sizes[n]
+        peaks = [max((ends[n] for n in range(count) if pools[n] == pool), default=0) for pool in range(2)]
+        if peaks[0] <= (problem.pools[0].size or 0):
+            best = min(best, sum(peaks))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_of_any_conflicts_in_several_memories_hold(seed: int) -> None:
+    draw = random.Random(seed)
+    pairs = [pair for pair in combinations(range(5), 2) if draw.random() < 0.6]
+    buffers = tuple(Buffer(n, draw.randint(1, 9)) for n in range(5))
+    terms = (Term.SUM_OF_PEAKS,)
+    problem = Problem(buffers, (Pool("a", 12), Pool("b")), Constraints(conflicts=tuple(pairs)), terms=terms)
+    made = plan(problem, WORK)
+    assert made.status is PlanStatus.OPTIMAL
+    assert made.objective.terms[0].value == least_sum(problem)
+    assert verify(problem, made) == ()
