@@ -139,9 +139,7 @@ def exclusions(count: int, seed: int) -> Problem:
     lives = [(start, start + 1 + int(rng.expovariate(1 / 30))) for start in starts]
     buffers = [Buffer(n, rng.randrange(1, 1_000), live=(life,)) for n, life in enumerate(lives)]
     meeting = [
-        (a, b)
-        for a, b in combinations(range(count), 2)
-        if max(starts[a], starts[b]) < min(lives[a][1], lives[b][1])
+        (a, b) for a, b in combinations(range(count), 2) if max(starts[a], starts[b]) < min(lives[a][1], lives[b][1])
     ]
     excluded = tuple(pair for pair in meeting if rng.random() < 0.05)
     return Problem(tuple(buffers), (Pool("memory", None),), Constraints(exclusions=excluded))

@@ -15,8 +15,9 @@ from solvers.model.instance import Bools, Ints
 from ...model.deadline import PREPARING, in_time
 from .cliques import Cliques
 
-MOST_VERTICES = 1 << 12
-"""Graphs of more are left alone: a table of all pairs would be large."""
+MOST_VERTICES = 1 << 10
+MOST_CLIQUES = 1 << 12
+"""Graphs of more are left alone, and edges that so many cliques have not stay edges: more take seconds to join, and hold no more than pairs."""
 MOST_LOOKS = 1 << 27
 """Entries of that table looked at in all, which takes half a second; edges that no clique has by then stay edges."""
 MOST_WEIGHT = 1 << 60
@@ -54,8 +55,12 @@ class _Cover:
             if len(clique) > 1 and tuple(clique) not in known:
                 known.add(tuple(clique))
                 yield clique
+        count = len(known)
         for vertex in in_time(order, PREPARING):
             while self._looks < MOST_LOOKS and (rest := np.flatnonzero(self._open[vertex])).size:
+                if count == MOST_CLIQUES:
+                    return
+                count += 1
                 yield self._grown([vertex, int(rest[np.argmax(self._weight[rest])])])
 
     def missing(self) -> list[tuple[int, int]]:
@@ -86,8 +91,10 @@ def _joined(members: Sequence[Sequence[int]], vertices: int) -> list[dict[int, t
     has = np.zeros((len(members), vertices), dtype=bool)
     for n, clique in enumerate(members):
         has[n, clique] = True
+    counted = has.astype(np.float32)
+    shares = counted @ counted.T  # exact: no clique has 2^24 members
     joined: list[dict[int, tuple[int, ...]]] = [{} for _ in members]
-    shared, nearest = np.full(len(members), -1, dtype=np.int64), np.zeros(len(members), dtype=np.int64)
+    shared, nearest = np.full(len(members), -1, dtype=np.float32), np.zeros(len(members), dtype=np.int64)
     is_open = np.ones(len(members), dtype=bool)
     for _ in in_time(range(len(members)), PREPARING):
         n = int(np.argmax(np.where(is_open, shared, -2)))
@@ -95,7 +102,6 @@ def _joined(members: Sequence[Sequence[int]], vertices: int) -> list[dict[int, t
         if shared[n] > 0:
             other = int(nearest[n])
             joined[n][other] = joined[other][n] = tuple(np.flatnonzero(has[n] & has[other]).tolist())
-        common = (has & has[n]).sum(axis=1)
-        nearest[common > shared] = n
-        shared = np.maximum(shared, common)
+        nearest[shares[n] > shared] = n
+        shared = np.maximum(shared, shares[n])
     return joined

@@ -133,7 +133,7 @@ def with_more(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=pools, buffers=buffers)
 
 
-def by_conflicts(problem: Problem, excluded: float, more: float, seed: int) -> Problem:
+def by_conflicts(problem: Problem, seed: int, excluded: float, more: float) -> Problem:
     """The problem without lifetimes: with the conflicts that they meant but for some, and with some of other pairs."""
     draw = random.Random(seed)
     spans = [(buffer.id, buffer.live or ()) for buffer in problem.buffers]
@@ -177,7 +177,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         problem = with_more(with_ranges(made_up, args.reserved), args.more)
         if args.conflicts is not None:
-            problem = by_conflicts(with_preference(problem, options.prefer), *args.conflicts, seed)
+            problem = by_conflicts(with_preference(problem, options.prefer), seed, *args.conflicts)
             options = replace(options, prefer=None)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
