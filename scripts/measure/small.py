@@ -42,7 +42,7 @@ def main() -> None:
             above.append(made.gap or 0)
             units += made.run.work or 0
             if made.status != "optimal" and given.each:
-                print(f"{count} seed {seed}: {made.gap:.2%}", flush=True)
+                print(f"{count} seed {seed}: peak {made.peak}, {made.gap or 0:.2%} above its bound", flush=True)
         print(
             f"| {count} | {above.count(0)} of {len(above)} | {sum(above) / len(above):.2%} | {units / 1e6:.2f} |",
             flush=True,
