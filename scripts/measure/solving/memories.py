@@ -177,7 +177,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         problem = with_more(with_ranges(made_up, args.reserved), args.more)
         if args.conflicts is not None:
-            problem = by_conflicts(with_preference(problem, options.prefer), seed, *args.conflicts)
+            problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts)
             options = replace(options, prefer=None)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())
