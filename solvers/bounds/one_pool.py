@@ -14,6 +14,7 @@ import numpy as np
 
 from ..geometry.shape import outline, union
 from ..kernels import active
+from ..model.cliques import grown
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
@@ -26,6 +27,8 @@ from .stacks import least_stack
 EXACT_SECTIONS = 64
 MOST_MEASURED = 500_000
 """Most parts measured, over all sections together."""
+MOST_TORN = 256
+"""Of so many parts of a section at most that may share addresses with others, those that need most room of their own are looked for."""
 CLIQUE_PAIRS = 2_000_000
 GAP_PAIRS = 50_000
 """With more pairs that are live together, and no explicit conflicts, listing them all takes longer than what small problems take in all."""
@@ -98,7 +101,7 @@ def _live_together(instance: Instance, pool: int, forced: Bools, stopped: Callab
     for section in candidates.tolist():
         if best is not None and ((uniform and total[section] <= best.value) or measured > MOST_MEASURED or stopped()):
             break
-        parts = exclusions.without(_live_at(instance, section, forced))
+        parts = exclusions.without(_live_at(instance, section, forced), 0 if best is None else best.value)
         if uniform:
             sizes = instance.part_high[parts]
             value = int(total[section]) - int((-sizes % grain).max(initial=0))
@@ -153,10 +156,11 @@ class _Exclusions:
         self._has_foes = bounds[1:] > bounds[:-1]
         self._begin, self._end = bounds[:-1].tolist(), bounds[1:].tolist()
         self._rank = np.empty(count, dtype=np.int64)
-        self._rank[np.argsort(instance.part_low - instance.part_high, kind="stable")] = np.arange(count)
+        self._size = instance.part_high - instance.part_low
+        self._rank[np.argsort(-self._size, kind="stable")] = np.arange(count)
 
-    def without(self, parts: Ints) -> Ints:
-        """The parts without those that may share addresses with a larger one that is kept."""
+    def without(self, parts: Ints, known: int = 0) -> Ints:
+        """The parts without those that may share addresses with a larger one that is kept, or others that need more room; that is not looked for up to `known`."""
         if not len(self._foes):
             return parts
         parts = np.unique(parts)
@@ -165,8 +169,26 @@ class _Exclusions:
         torn = parts[self._has_foes[parts]]
         for part in torn[np.argsort(self._rank[torn])].tolist():
             if taken[part]:
-                taken[self._foes[self._begin[part] : self._end[part]]] = False
+                taken[self._foes_of(part)] = False
+        if 2 < len(torn) <= MOST_TORN and self._size[parts].sum() > known:
+            chosen = self._heavy_among(torn)
+            if self._size[chosen].sum() > self._size[torn][taken[torn]].sum():
+                taken[torn] = False
+                taken[chosen] = True
         return np.flatnonzero(taken)
+
+    def _heavy_among(self, torn: Ints) -> Ints:
+        """Parts of these that all need room of their own."""
+        place = np.full(len(self._rank), -1, dtype=np.int64)
+        place[torn] = np.arange(len(torn))
+        edges = ~np.eye(len(torn), dtype=bool)
+        for number, part in enumerate(torn.tolist()):
+            foes = place[self._foes_of(part)]
+            edges[number, foes[foes >= 0]] = False
+        return torn[grown(edges, self._size[torn])]
+
+    def _foes_of(self, part: int) -> Ints:
+        return self._foes[self._begin[part] : self._end[part]]
 
 
 def _grain(instance: Instance, pool: int, blocks: Ints, fixed: Bools) -> int:

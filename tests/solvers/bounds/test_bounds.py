@@ -47,7 +47,7 @@ def test_excluded_pairs_count_once() -> None:
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=7), st.data())
-def test_the_larger_of_parts_that_exclude_each_other_count(sizes: list[int], data: st.DataObject) -> None:
+def test_of_parts_that_exclude_each_other_at_least_the_larger_count(sizes: list[int], data: st.DataObject) -> None:
     pairs = [(a, b) for a in range(len(sizes)) for b in range(a)]
     excluded = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
     taken: list[int] = []
@@ -55,7 +55,14 @@ def test_the_larger_of_parts_that_exclude_each_other_count(sizes: list[int], dat
         if not any((part, other) in excluded or (other, part) in excluded for other in taken):
             taken.append(part)
     found = bound(make_instance([(0, 1, size) for size in sizes], exclusions=excluded))
-    assert (found.proof, found.parts) == (Proof.LIVE_TOGETHER, tuple(sorted(taken)))
+    assert found.proof is Proof.LIVE_TOGETHER
+    assert found.value == sum(sizes[part] for part in found.parts) >= sum(sizes[part] for part in taken)
+    assert not any((a, b) in excluded or (b, a) in excluded for a in found.parts for b in found.parts)
+
+
+def test_where_two_need_more_room_than_the_largest_it_is_left_out() -> None:
+    found = bound(make_instance([(0, 1, 10), (0, 1, 8), (0, 1, 7), (0, 1, 2)], exclusions=[(0, 1), (0, 2)]))
+    assert (found.value, found.parts) == (8 + 7 + 2, (1, 2, 3))
 
 
 def test_excluded_pairs_count_in_every_section_for_itself() -> None:
