@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,3 +168,13 @@ def test_once_time_is_over_one_section_is_measured(
     found = pool_bound(instance, 0, stopped=lambda: is_over)
     assert found is not None
     assert (len(calls), found.value) == (measured, 9)
+
+
+def test_a_heavy_clique_of_small_parts_is_found_among_many_conflicts() -> None:
+    draw = random.Random(3)
+    pairs = [pair for pair in combinations(range(400), 2) if draw.random() < 0.3]
+    pairs += combinations(range(100, 124), 2)
+    lives = [(n, n + 1, 30 if 100 <= n < 124 else draw.randint(40, 80)) for n in range(400)]
+    found = bound(make_instance(lives, conflicts=sorted({*pairs})))
+    assert found.proof is Proof.CONFLICT_CLIQUE
+    assert {*range(100, 124)} <= {*found.parts}
