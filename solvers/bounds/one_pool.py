@@ -14,7 +14,6 @@ import numpy as np
 
 from ..geometry.shape import outline, union
 from ..kernels import active
-from ..model.cliques import grown
 from ..model.conflicts import live_pair_count, part_pairs
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
@@ -22,6 +21,7 @@ from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .above_ranges import crowds, raised
 from .beside_walls import Piece, height_beside
+from .heavy_cliques import grown, grown_clique, heaviest_clique
 from .stacks import least_stack
 
 EXACT_SECTIONS = 64
@@ -32,11 +32,6 @@ MOST_TORN = 256
 CLIQUE_PAIRS = 2_000_000
 GAP_PAIRS = 50_000
 """With more pairs that are live together, and no explicit conflicts, listing them all takes longer than what small problems take in all."""
-MOST_GROWN, MOST_LOOKS = 2_000, 1 << 24
-"""A clique is grown from each of so many parts, as long as tables of those beside them have no more entries in all: that takes some tenths of a second."""
-CLIQUE_STEPS = 20_000
-CLIQUE_LOOK = 64
-"""Steps of up to a tenth of a millisecond, between checks."""
 
 
 def pool_bound(
@@ -300,57 +295,6 @@ def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | No
         if len(np.unique(instance.part_block[known])) < len(known):
             known = []  # parts of one block may overlap, so that their sizes do not add up
     else:
-        known = _grown_clique(friends, size)
-    parts = _heaviest_clique(friends, size.tolist(), known)
+        known = grown_clique(friends, size)
+    parts = heaviest_clique(friends, size.tolist(), known)
     return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))
-
-
-def _grown_clique(friends: dict[int, set[int]], size: Ints) -> list[int]:
-    """The heaviest of the cliques that are grown from each part, those beside most first."""
-    if len(friends) > MOST_GROWN:
-        return []
-    parts = np.array(sorted(friends), dtype=np.int64)
-    place = {part: number for number, part in enumerate(parts.tolist())}
-    edges = np.zeros((len(parts), len(parts)), dtype=np.bool_)
-    for part, others in friends.items():
-        edges[place[part], [place[other] for other in others]] = True
-    weight = size[parts]
-    best, most, looks = list[int](), 0, 0
-    for first in np.argsort(-(weight + edges @ weight), kind="stable").tolist():
-        check_interrupted()
-        beside = np.flatnonzero(edges[first])
-        looks += len(parts) + len(beside) ** 2
-        if looks > MOST_LOOKS:
-            break
-        clique = [first, *beside[grown(edges[np.ix_(beside, beside)], weight[beside])].tolist()]
-        if (total := int(weight[clique].sum())) > most:
-            best, most = clique, total
-    found: list[int] = parts[best].tolist()
-    return found
-
-
-def _heaviest_clique(friends: dict[int, set[int]], weight: list[int], best: list[int]) -> list[int]:
-    """Depth-first, heaviest candidates first; cuts where all candidates together are no heavier than the `best` that is known; ends after CLIQUE_STEPS."""
-    best_weight = sum(weight[part] for part in best)
-    steps = 0
-    order = sorted(friends, key=lambda i: (-weight[i], i))
-    rank = {i: place for place, i in enumerate(order)}
-    # The chosen parts, their weight, the candidates, how many of them were skipped, and the weight of the others.
-    stack: list[tuple[list[int], int, list[int], int, int]] = [([], 0, order, 0, sum(weight[i] for i in order))]
-    while stack and steps < CLIQUE_STEPS:
-        steps += 1
-        if steps % CLIQUE_LOOK == 0:
-            check_interrupted()
-        chosen, total, candidates, passed, rest = stack.pop()
-        if total > best_weight:
-            best, best_weight = chosen, total
-        if passed == len(candidates) or total + rest <= best_weight:
-            continue
-        head = candidates[passed]
-        stack.append((chosen, total, candidates, passed + 1, rest - weight[head]))
-        if candidates is order:  # there may be far more of them than the head has friends
-            follow = sorted((i for i in friends[head] if rank[i] > passed), key=rank.__getitem__)
-        else:
-            follow = [i for i in candidates[passed + 1 :] if i in friends[head]]
-        stack.append(([*chosen, head], total + weight[head], follow, 0, sum(weight[i] for i in follow)))
-    return best

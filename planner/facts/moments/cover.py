@@ -1,7 +1,7 @@
 """Large cliques of any graph that have nearly all of its edges, for conflicts that no lifetimes say.
 
 Where a buffer may be in several memories, only what all need room at once bounds the memories' peaks together; pairs alone bound next to nothing. A clique
-is grown from each vertex, and then from each edge that none has yet, by bytes.
+is grown from each vertex, and then from each edge that none has yet: next comes who has, with all that may still follow, the most bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
-from solvers.model.cliques import grown
 from solvers.model.instance import Bools, Ints
 
 from ...model.deadline import PREPARING, in_time
@@ -73,7 +72,15 @@ class _Cover:
         rest = np.flatnonzero(self._edges[clique].all(axis=0))
         if self._looks < MOST_LOOKS:
             self._looks += len(rest) ** 2 + len(self._edges)
-            clique += rest[grown(self._edges[np.ix_(rest, rest)], self._weight[rest])].tolist()
+            table, weight = self._edges[np.ix_(rest, rest)], self._weight[rest]
+            worth = weight + table @ weight
+            inside = np.ones(len(rest), dtype=bool)
+            while inside.any():
+                best = int(np.argmax(np.where(inside, worth, -1)))
+                clique.append(int(rest[best]))
+                gone = inside & ~table[best]
+                inside &= ~gone
+                worth -= table[:, gone] @ weight[gone]
         clique.sort()
         self._open[np.ix_(clique, clique)] = False
         return clique

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from solvers.model.cliques import grown
+from solvers.bounds.heavy_cliques import grown
 from solvers.model.instance import Bools, Ints
 
 
