@@ -258,15 +258,21 @@ def test_where_work_is_scarce_pools_are_filled_though_few_are_live() -> None:
     assert second.value <= 1.01 * second.bound
 
 
-def test_a_bound_where_work_is_scarce_knows_that_peaks_have_a_sum() -> None:
-    """With each pool as high as it can be the bound was 17 % lower than what was found."""
-    problem = with_preference(generate("hot", Request(300, 890321)), Preference.SIZE)
-    made = plan(problem, Options(time_limit=None, work_limit=700_000, workers=1, solver="pools_first"))
+@pytest.mark.parametrize(
+    ("seed", "work", "most"),
+    [
+        (890321, 700_000, 1.1),  # with each pool as high as it can be the bound was 17 % lower than what was found
+        (890326, 3_400_000, 1.01),  # longer rows left the fast pools nearly empty, and the plan at twice its bound
+    ],
+)
+def test_second_terms_after_peaks_end_near_their_bounds(seed: int, work: int, most: float) -> None:
+    problem = with_preference(generate("hot", Request(300, seed)), Preference.SIZE)
+    made = plan(problem, Options(time_limit=None, work_limit=work, workers=1, solver="pools_first"))
     assert not verify(problem, made)
     second = made.objective.terms[1]
     assert second.value is not None
     assert second.bound is not None
-    assert second.bound <= second.value <= 1.1 * second.bound
+    assert second.bound <= second.value <= most * second.bound
 
 
 def test_a_choice_is_not_packed_where_an_earlier_term_is_higher_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,17 +292,6 @@ def test_a_choice_is_not_packed_where_an_earlier_term_is_higher_by_it(monkeypatc
     monkeypatch.setattr(run.packing, "pack", lambda *_: (as_chosen, []))
     assert run._pack(1, choice) == []
     assert run.value == (10, 1)
-
-
-def test_the_best_choice_below_full_pools_is_mended_where_it_cannot_be_packed() -> None:
-    """Longer rows left the fast pools nearly empty, and the second term was twice its bound, which was the best choice itself."""
-    problem = with_preference(generate("hot", Request(300, 890326)), Preference.SIZE)
-    made = plan(problem, Options(time_limit=None, work_limit=3_400_000, workers=1, solver="pools_first"))
-    assert not verify(problem, made)
-    second = made.objective.terms[1]
-    assert second.value is not None
-    assert second.bound is not None
-    assert second.bound <= second.value <= 1.01 * second.bound
 
 
 def test_crowded_problems_are_cut_in_time_where_work_is_scarce() -> None:
