@@ -11,7 +11,7 @@ from ..facts.variants import as_chosen
 from ..model.errors import echo
 from ..model.plan import Objective, Plan, PlanCertificate, PlanStatus
 from ..model.problem import BufferId, Problem
-from ..verifying.arguments.shortage import NAMED, in_bytes, named_pools, these
+from ..verifying.arguments.shortage import NAMED, WHAT_ADDS, in_bytes, named_pools, these
 
 
 def explain_bound(problem: Problem, plan: Plan) -> str:
@@ -120,7 +120,8 @@ def _what_is_bounded(certificate: PlanCertificate, first_term: Term) -> str:
 
 def _total_and_list(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:
     total = sum(size.get(id_, 0) for id_ in certificate.buffers)
-    return f"{in_bytes(total)} in all: {_listed(size, certificate)}"
+    more = WHAT_ADDS if certificate.value > total else ""
+    return f"{in_bytes(total)} in all{more}: {_listed(size, certificate)}"
 
 
 def _listed(size: Mapping[BufferId, int], certificate: PlanCertificate) -> str:

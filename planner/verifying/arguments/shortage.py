@@ -14,6 +14,8 @@ from ...model.problem import BufferId, Pool, Problem
 
 NAMED = 12
 """The number of buffers that a sentence lists before it only counts the rest."""
+WHAT_ADDS = ", and what alignments, reserved ranges and fixed places add"
+"""Why buffers may need more than their sizes tell."""
 
 
 def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Shortage:
@@ -54,7 +56,7 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
         text = room + f"{these(named)}, {live} at time {certificate.time}, {_need(named)} {in_bytes(certificate.value)}"
         own = sum(places.problem.buffers[places.index[id_]].size for id_ in named)
         if certificate.value > own:
-            text += f": {in_bytes(own)}, and what alignments, reserved ranges and fixed places add"
+            text += f": {in_bytes(own)}{WHAT_ADDS}"
     else:
         text = room + f"{these(named)}, which all conflict with each other, need {in_bytes(certificate.value)}"
     return Shortage(text, pool.name, short, certificate.time, named)

@@ -166,6 +166,14 @@ def test_a_bound_that_is_met_is_explained() -> None:
     )
 
 
+def test_a_bound_beyond_the_buffers_own_bytes_says_where_it_comes_from() -> None:
+    beside = Problem((Buffer("a", 8, 1, ((0, 3),)), Buffer("b", 9, 1, ((0, 3),))), (Pool("sram", reserved=((7, 20),)),))
+    assert explain_bound(beside, plan(beside, GREEDY)).splitlines()[0] == (
+        "The peak of pool 'sram' cannot be below 37: at time 0 these are live together, 17 bytes in all, "
+        "and what alignments, reserved ranges and fixed places add: 'a' (8), 'b' (9)"
+    )
+
+
 def test_weaker_bounds_are_not_told_and_each_term_is_named() -> None:
     """What holds whatever the access cost is, 4 000, is not what the plan meets."""
     buffers = (Buffer("a", 3_000, 1, ((0, 2),), reads=1), Buffer("b", 1_000, 1, ((1, 3),), reads=900))
