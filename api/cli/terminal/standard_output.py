@@ -72,9 +72,10 @@ def json_ascii(text: str) -> bytes:
 
 
 def write_out(data: bytes) -> None:
-    """Write an answer: byte for byte for programs, and without unprintable characters for a terminal."""
-    if sys.stdout is not None:
-        _send(escaped(data) if is_terminal(sys.stdout) else data)
+    """Write an answer: byte for byte for programs, and without unprintable characters for a terminal. One that has nowhere to go would be lost."""
+    if sys.stdout is None:
+        raise _cannot_write("it is closed")
+    _send(escaped(data) if is_terminal(sys.stdout) else data)
 
 
 def _send(data: bytes) -> None:
@@ -87,8 +88,12 @@ def _send(data: bytes) -> None:
         raise typer.Exit(ExitCode.READER_GONE) from None
     except OSError as error:
         _forget()
-        say(f"error: cannot write to the standard output: {(error.strerror or str(error)).lower()}")
-        raise typer.Exit(ExitCode.BAD_INPUT) from error
+        raise _cannot_write((error.strerror or str(error)).lower()) from error
+
+
+def _cannot_write(why: str) -> typer.Exit:
+    say(f"error: cannot write to the standard output: {why}")
+    return typer.Exit(ExitCode.BAD_INPUT)
 
 
 class Printed:

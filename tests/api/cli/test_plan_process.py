@@ -129,14 +129,16 @@ def test_a_full_disk_is_reported_in_a_sentence(problem: str) -> None:
     assert done.stderr == b"error: cannot write to the standard output: no space left on device\n"
 
 
-def test_a_closed_standard_output_is_no_error(problem: str) -> None:
+@pytest.mark.parametrize(("out", "code"), [("", 2), (' -o "$2"', 0)])
+def test_an_answer_is_not_lost_in_a_closed_standard_output(problem: str, tmp_path: Path, out: str, code: int) -> None:
     done = subprocess.run(
-        ["sh", "-c", '"$0" -m api.cli plan "$1" >&-', sys.executable, problem],
+        ["sh", "-c", f'"$0" -m api.cli plan "$1"{out} >&-', sys.executable, problem, str(tmp_path / "plan.json")],
         capture_output=True,
         env=environment(),
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    said = b"error: cannot write to the standard output: it is closed\n" if code else b""
+    assert (done.returncode, done.stderr) == (code, said)
 
 
 def test_an_internal_error_is_reported_in_a_sentence(problem: str) -> None:
