@@ -22,6 +22,7 @@ from .placing.displacing import displaced
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
+from .prices.tops import highest_tops
 from .program.program import Program, settled_in
 from .questions.question import Answer, Question
 from .searches.filling import Filling
@@ -129,6 +130,7 @@ class HeldPeaks(PlacedChoices):
 
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""
+        self._bound_where_homes_are_left(index)
         is_bounded = self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
@@ -182,6 +184,18 @@ class HeldPeaks(PlacedChoices):
             return False
         work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
         return self._is_settled(index) or self._relax_within(index, None, work) is not None
+
+    def _bound_where_homes_are_left(self, index: int) -> None:
+        """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
+        if self._is_over() or self.value is None or self._is_settled(index) or not is_held_by_peaks(self.program, index):
+            return
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        ends = highest_tops(self.instance, self.program.terms[:index], self.value)
+        open_to = np.ones((len(self.program.homes), len(ends)), dtype=bool)
+        np.logical_and.at(open_to, self.number, ending_at(self.instance, ends).allowed)
+        each = zip(self.program.homes, self.program.terms[index].of_homes, open_to.tolist(), strict=True)
+        left = ([cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each)
+        self._learn_bound(index, sum(min(costs, default=0) for costs in left))
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""

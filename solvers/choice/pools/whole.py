@@ -65,6 +65,7 @@ class Whole(FreeHeights):
         self._foresee_prices(index)
         self._pack_as_chosen(index)
         self._pack_at_bound(index)
+        self._bound_where_homes_are_left(index)
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
