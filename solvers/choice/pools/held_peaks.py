@@ -15,14 +15,15 @@ from ...model.objective import evaluate
 from . import budget
 from .budget import Share
 from .cutting import Pieces
-from .placed_choices import PlacedChoices
+from .placed_choices import PlacedChoices, has_many_live
 from .placing.at_prices import settled_below
 from .placing.clashes import Clashes
 from .placing.displacing import displaced
 from .placing.packing import Packing, ending_at
 from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
-from .prices.tops import highest_tops
+from .prices.fullest_rows import spread_rows
+from .prices.tops import Tops, highest_tops
 from .program.program import Program, settled_in
 from .questions.question import Answer, Question
 from .searches.filling import Filling
@@ -177,25 +178,37 @@ class HeldPeaks(PlacedChoices):
 
     def _bound_with_peaks_held(self, index: int) -> bool:
         """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
-        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
-        if entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD or some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
+        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
+        is_large = entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD
+        if is_large and not has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             return False
-        work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
-        return self._is_settled(index) or self._relax_within(index, None, work) is not None
+        entries = min(entries, budget.SPREAD_WITH_PEAKS_HELD) if is_large else entries
+        if some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
+            return False
+        if self._is_settled(index):
+            return True
+        if is_large:
+            return self._relax_some(index, spread_rows(self.program, entries), 1, some) is not None
+        return self._relax_within(index, None, min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)) is not None
 
     def _bound_where_homes_are_left(self, index: int) -> None:
         """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
         if self._is_over() or self.value is None or self._is_settled(index) or not is_held_by_peaks(self.program, index):
             return
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
-        ends = highest_tops(self.instance, self.program.terms[:index], self.value)
+        ends = self._highest_tops(index)
         open_to = np.ones((len(self.program.homes), len(ends)), dtype=bool)
         np.logical_and.at(open_to, self.number, ending_at(self.instance, ends).allowed)
         each = zip(self.program.homes, self.program.terms[index].of_homes, open_to.tolist(), strict=True)
         left = ([cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each)
         self._learn_bound(index, sum(min(costs, default=0) for costs in left))
+
+    def _highest_tops(self, index: int) -> Tops:
+        """The greatest peaks that the earlier terms, as they are, allow, by what is live at the fullest section."""
+        assert self.value is not None
+        return highest_tops(self.instance, self.program.terms[:index], self.value)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
@@ -206,7 +219,9 @@ class HeldPeaks(PlacedChoices):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
-        self._bound_by_pieces(index, ends, budget.BELOW_HEIGHTS)
+        each = zip(ends, self._highest_tops(index), strict=True)
+        lower = [min((end for end in both if end is not None), default=None) for both in each]
+        self._bound_by_pieces(index, lower, budget.BELOW_HEIGHTS)
 
     def _find_prices(self, index: int) -> bool:
         """Find prices of rows for a later term, once for all; false if it cannot have any."""

@@ -13,7 +13,7 @@ from .budget import Share
 from .placing.clashes import Clashes
 from .placing.packing import Packing
 from .prices.crowds import Relaxed
-from .prices.fullest_rows import FullestRows
+from .prices.fullest_rows import FullestRows, SomeRows
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
 from .program.program import Program
@@ -171,12 +171,24 @@ class Standing:
     def _relax_within(self, index: int, rounds: int | None, work: int) -> Relaxed | None:
         held = self._earlier(index)
         found = self.asking.relax(self.program, held, work, rounds)
-        if found is None:
-            return found
-        if self._takes_prices(index):
-            self._keep(index, certificate_of(self.instance, self.program, self.number, found, held))
-        self._learn_bound(index, bound_of(self.program, found, held))
+        if found is not None:
+            self._learn_prices(index, found, held)
         return found
+
+    def _relax_some(self, index: int, rows: SomeRows, rounds: int | None, work: int) -> Relaxed | None:
+        """The same with some rows alone."""
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        held = self._earlier(index)
+        found = self.asking.relax(rows.program, held, work, rounds)
+        if found is not None:
+            self._learn_prices(index, rows.in_whole(found), held)
+        return found
+
+    def _learn_prices(self, index: int, relaxed: Relaxed, held: Value) -> None:
+        """What the prices of a linear program prove of the term, with the earlier ones no higher than they are held."""
+        if self._takes_prices(index):
+            self._keep(index, certificate_of(self.instance, self.program, self.number, relaxed, held))
+        self._learn_bound(index, bound_of(self.program, relaxed, held))
 
     def _keep_for_second(self) -> None:
         """Keep work for the bound of a second term of peaks alone, even if hardly any is left."""
@@ -194,9 +206,7 @@ class Standing:
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
         found = self.asking.relax_at_once(rows.program, held, rows.crowds, work)
         if found is not None:
-            second = rows.in_whole(found)
-            self._keep(1, certificate_of(self.instance, self.program, self.number, second, held))
-            self._learn_bound(1, bound_of(self.program, second, held))
+            self._learn_prices(1, rows.in_whole(found), held)
 
     def _takes_prices(self, index: int) -> bool:
         """Can prices with crowds prove something of the term?"""
