@@ -195,14 +195,21 @@ class HeldPeaks(PlacedChoices):
 
     def _bound_where_homes_are_left(self, index: int) -> None:
         """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
-        if self._is_over() or self.value is None or self._is_settled(index) or not is_held_by_peaks(self.program, index):
+        if (
+            self._is_over()
+            or self.value is None
+            or self._is_settled(index)
+            or not is_held_by_peaks(self.program, index)
+        ):
             return
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
         ends = self._highest_tops(index)
         open_to = np.ones((len(self.program.homes), len(ends)), dtype=bool)
         np.logical_and.at(open_to, self.number, ending_at(self.instance, ends).allowed)
         each = zip(self.program.homes, self.program.terms[index].of_homes, open_to.tolist(), strict=True)
-        left = ([cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each)
+        left = (
+            [cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each
+        )
         self._learn_bound(index, sum(min(costs, default=0) for costs in left))
 
     def _highest_tops(self, index: int) -> Tops:

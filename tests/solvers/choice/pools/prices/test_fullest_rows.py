@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -13,8 +13,9 @@ from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools.prices import fullest_rows
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
-from solvers.choice.pools.prices.fullest_rows import FullestRows
+from solvers.choice.pools.prices.fullest_rows import FullestRows, spread_rows
 from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
@@ -65,6 +66,41 @@ def test_bounds_hold_for_every_choice_whose_first_term_is_no_greater(kind: str, 
             assert certificate_of(instance, program, class_numbers(instance), second, (most,)).value <= least
             raised += bound > min(second for _, second in every)
     assert raised or kind == "memories"
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_bounds_by_some_rows_spread_over_all_hold_for_every_choice(
+    kind: str, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fullest_rows, "MOST_LIVE", 1)
+    fewer = 0
+    for seed in range(6):
+        instance = lower(with_preference(generate(kind, Request(7, seed)), Preference.SIZE)).instance
+        program, every = program_of(instance), choices(program_of(instance))
+        for part in (1, 2):
+            rows = spread_rows(program, program.entries * part // 2)
+            assert rows.program.entries <= program.entries
+            assert rows.program.rows == program.rows or part < 2
+            fewer += rows.program.entries < program.entries
+            for most in sorted({first for first, _ in every})[:3]:
+                found = asking.relax(rows.program, (most,), WORK, 1)
+                assert found is not None
+                bound = bound_of(program, rows.in_whole(found), (most,))
+                assert bound <= min(second for first, second in every if first <= most)
+    assert fewer
+
+
+def test_rows_that_are_spread_are_everywhere_and_the_fullest_are_among_them() -> None:
+    instance = lower(with_preference(generate("hot", Request(400, 1)), Preference.SIZE)).instance
+    program = program_of(instance)
+    rows = spread_rows(program, program.entries // 4).program
+    assert program.entries // 8 < rows.entries <= program.entries // 4
+    for pool in range(len(program.rooms)):
+        sections = [row.section for row in rows.rows if row.pool == pool]
+        every = [row.section for row in program.rows if row.pool == pool]
+        assert max(b - a for a, b in pairwise(sections)) <= 10 * max(b - a for a, b in pairwise(every))
+    fullest = max(program.rows, key=lambda row: row.always + sum(units for _, units in row.members))
+    assert fullest in rows.rows
 
 
 def test_a_fast_pool_is_full_where_the_first_term_has_to_be_low(asking: Asking) -> None:
