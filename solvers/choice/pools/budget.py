@@ -154,8 +154,8 @@ WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000
 """There the linear program bounds the term if it has no more numbers, since larger ones would be solved approximately,"""
 LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36
 """and if there is so much for each of them; it gets so much at most."""
-SPREAD_WITH_PEAKS_HELD = 16_000
-"""Of larger ones, where many are live at a time, it has only some rows, with so many numbers, and is solved once."""
+WITH_SOME_ROWS, ENTRIES_OF_SOME_ROWS = Share(1, 3), 16_000
+"""Of larger ones, where many blocks are live at a time, it has only some rows, with so many numbers, and is solved once; pieces follow."""
 EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
 AGAIN_WHERE_NEAR = Share(1, 8)

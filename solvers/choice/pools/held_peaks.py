@@ -178,20 +178,23 @@ class HeldPeaks(PlacedChoices):
 
     def _bound_with_peaks_held(self, index: int) -> bool:
         """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
+        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
-        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
-        is_large = entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD
-        if is_large and not has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
-            return False
-        entries = min(entries, budget.SPREAD_WITH_PEAKS_HELD) if is_large else entries
+        if entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD:
+            self._bound_with_some_rows(index)
+            return self._is_settled(index)
         if some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
             return False
-        if self._is_settled(index):
-            return True
-        if is_large:
-            return self._relax_some(index, spread_rows(self.program, entries), 1, some) is not None
-        return self._relax_within(index, None, min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)) is not None
+        work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
+        return self._is_settled(index) or self._relax_within(index, None, work) is not None
+
+    def _bound_with_some_rows(self, index: int) -> None:
+        """The same with some rows of a large program, once, where so many blocks are live at a time that pieces often prove less."""
+        some = self._some(budget.WITH_SOME_ROWS)
+        is_enough = some >= budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * budget.ENTRIES_OF_SOME_ROWS
+        if is_enough and not self._is_settled(index) and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
+            self._relax_some(index, spread_rows(self.program, budget.ENTRIES_OF_SOME_ROWS), 1, some)
 
     def _bound_where_homes_are_left(self, index: int) -> None:
         """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
