@@ -223,11 +223,23 @@ def weigh_busiest(instance: Instance) -> tuple[Certificate, Least] | None:
     load = np.zeros(instance.sections + 1, dtype=np.int64)
     np.add.at(load, shape.start, shape.high - shape.low)
     np.subtract.at(load, shape.end, shape.high - shape.low)
-    section = int(np.argmax(np.cumsum(load)[:-1]))
-    cost = min(pool.cost for pool in instance.pools)
-    weights = tuple((p, section, max(cost, 1), 1) for p in range(len(instance.pools)))
+    load = np.cumsum(load)
+    section = int(np.argmax(load[:-1]))
+    price = _price_of_unit(instance, int(load[section]))
+    weights = tuple((p, section, price, 1) for p in range(len(instance.pools)))
     rects = (instance.rect_start <= section) & (instance.rect_end > section)
     parts = tuple(np.unique(instance.rect_part[rects]).tolist())
     found = least(instance, weights)
-    value = value_by(instance, found) if cost else 0
+    value = value_by(instance, found)
     return Certificate(Proof.POOL_SHARING, value, section=section, parts=parts, weights=weights), found
+
+
+def _price_of_unit(instance: Instance, live: int) -> int:
+    """The price that bounds the cost of so much in pools best: what is in cheaper ones pays no more than what they hold."""
+    pools = instance.pools
+    dearest = min((pool.cost for pool in pools if pool.capacity is None), default=max(pool.cost for pool in pools))
+
+    def bound(price: int) -> int:
+        return price * live - sum((price - pool.cost) * (pool.capacity or 0) for pool in pools if pool.cost < price)
+
+    return max((price for pool in pools if 0 < (price := pool.cost) <= dearest), key=bound, default=1)

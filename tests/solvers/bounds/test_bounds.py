@@ -142,6 +142,21 @@ def test_the_busiest_section_counts_at_the_least_cost() -> None:
     assert found.value == 2 * 13
 
 
+@pytest.mark.parametrize(
+    ("pools", "least"),
+    [
+        ([PoolSpec(5, cost=0), PoolSpec(cost=2)], 2 * (13 - 5)),
+        ([PoolSpec(5, cost=1), PoolSpec(cost=3)], 3 * (13 - 5) + 5),
+        ([PoolSpec(9, cost=1), PoolSpec(20, cost=2), PoolSpec(20, cost=5)], 2 * (13 - 9) + 9),
+        ([PoolSpec(5, cost=3), PoolSpec(cost=0)], 0),
+    ],
+)
+def test_at_the_busiest_section_cheaper_pools_hold_no_more_than_they_can(pools: list[PoolSpec], least: int) -> None:
+    found = busiest_section(make_instance([(0, 1, 9), (0, 1, 4)], pools=pools))
+    assert found is not None
+    assert found.value == least
+
+
 def test_a_block_larger_than_every_pool_is_homeless() -> None:
     found = homeless(make_instance([(0, 1, 3), (0, 1, 9)], capacity=8))
     assert found is not None
