@@ -54,6 +54,8 @@ class FreeHeights(HeldPeaks):
             is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
             easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
             self._find_covers(index)
+            if not index:
+                self._keep_for_second()
             if question.near is None and self._live(index) >= FAR_TOO_CROWDED and self._pack_with_room(question):
                 return []
             found = self._better(question, self._ask(asked, is_exact, budget.WHOLE, easy * self.program.entries))

@@ -27,6 +27,7 @@ from solvers.choice.pools.whole import Whole
 from solvers.geometry.presolve import scaled, unit
 from solvers.model.errors import StopReason
 from solvers.model.instance import Placement, Term
+from solvers.model.outcome import Proof
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from solvers.sandbox.conversation import Reply
@@ -142,6 +143,19 @@ def test_three_hundred_buffers_are_proven_term_by_term(kind: str, prefer: Prefer
 def test_the_second_term_of_a_thousand_is_proven() -> None:
     made = planned("memories", 1000, 7001, Preference.SPEED)
     assert made.status is PlanStatus.OPTIMAL
+
+
+def test_a_second_term_is_bounded_where_the_first_stays_open() -> None:
+    instance = lower(with_preference(generate("pools", Request(120, 1)), Preference.SPEED)).instance
+    instance = scaled(instance, unit(instance))
+    start = get("greedy").solve(instance, Task(Limits(work=20_000)), Silent()).placement
+    found = get("pools_first").solve(instance, Task(Limits(work=60_000), start=start), Silent())
+    assert found.value is not None
+    assert found.bound < found.value[:1]
+    (second,) = (proof for proof in found.certificates if proof.proof is Proof.PRICED_ROOM and proof.term)
+    assert second.term is Term.SUM_OF_PEAKS
+    assert [most for _, most, *_ in second.held] == [found.value[0]]
+    assert 3 * found.value[1] < 4 * second.value < 4 * found.value[1]
 
 
 def test_boxes_raise_the_bound_where_much_is_open_although_crowds_gain_little() -> None:
