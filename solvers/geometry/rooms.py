@@ -58,6 +58,17 @@ class Way:
         begin = np.array([room.begin for room in self.rooms], dtype=np.int64)
         return Placement(pool[placement.pool], placement.offset + begin[placement.pool])
 
+    def inside(self, placement: Placement) -> Placement | None:
+        """A placement in the pools, in these rooms; None if something lies in a room that is closed."""
+        room_of, offset = np.full(self.instance.blocks, -1, dtype=np.int64), placement.offset.copy()
+        for number, room in enumerate(self.rooms):
+            is_here = (placement.pool == room.pool) & (placement.offset >= room.begin)
+            if room.end is not None:
+                is_here &= placement.offset + self.original.block_high <= room.end
+            room_of[is_here] = number
+            offset[is_here] = placement.offset[is_here] - room.begin
+        return None if (room_of < 0).any() else Placement(room_of, offset)
+
     def bound(self, value: tuple[int, ...]) -> tuple[int, ...]:
         """The bound of all placements that belong to this way and to none with lower rooms, from one of its instance."""
         terms = self.instance.terms

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeAlias
 
+from ...bounds.beside_free import peaks_beside_free
 from ...bounds.first_bounds import first_bounds
 from ...geometry.rooms import Way, ways_of
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
-from ...model.linear_terms import peak_price
+from ...model.linear_terms import choice_cost, least_choice_cost, peak_price
 from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof, Value
-from ...model.solver import Control, Goal, Task
+from ...model.solver import Control, Goal, Limits, Task
 from ..execute import ask
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
@@ -27,6 +28,10 @@ OF_A_WAY = 3, 4
 """The part of the work that is left which a way gets while others are open, too."""
 BY_PRICES, OF_PRICES = "room_prices", 32
 """Who bounds ways before they are looked at, each with such a part of the work."""
+AS_THEY_ARE = "pools_first"
+"""Who looks at pools as they are before that, with as much."""
+HARDLY = 100
+"""Bounds that are no more than such a part above another do not say which way is better."""
 OF_THE_LAST = 20
 """With less than such a part of the work, or this much in all, no way is begun: others do more with it."""
 LEAST_WORK = 20_000
@@ -54,6 +59,8 @@ class Standing:
     way: Way
     bound: Value
     is_impossible: bool = False
+    best: Value | None = None
+    """The best that a run found there."""
     floors: list[tuple[Value, Value]] = field(default_factory=list)
     """What is proven of each term where the earlier ones are no higher than in the second value."""
 
@@ -93,6 +100,7 @@ class InRooms:
 
     def run(self, work: int) -> Outcome:
         self._work = work
+        self._begin_as_they_are()
         self._bound_all()
         if len(self._open()) > 1:
             self._try_all(self._all // OF_A_LOOK)
@@ -106,10 +114,32 @@ class InRooms:
             left = self._all - self._work
             if left < max(LEAST_WORK, self._all // OF_THE_LAST):
                 return
-            one = min(waiting, key=lambda each: (each.bound, -len(each.way.rooms)))
+            one = self._likeliest(waiting)
             self._try(one, min(most, left if len(waiting) == 1 else left * OF_A_WAY[0] // OF_A_WAY[1]))
             self._spread()
             waiting = [each for each in waiting if each is not one and not self._is_closed(each)]
+
+    def _likeliest(self, waiting: list[Standing]) -> Standing:
+        """That of the least bound; of those hardly above it that in which the best was found."""
+        least = min(each.bound for each in waiting)
+        near = [each for each in waiting if (each.bound[0] - least[0]) * HARDLY <= least[0]]
+        found = [each for each in near if each.best is not None]
+        return min(found or near, key=lambda each: (each.best or (), each.bound, -len(each.way.rooms)))
+
+    def _begin_as_they_are(self) -> None:
+        """Where peaks alone come first, all in one pool is often the least of them: that needs no rooms."""
+        if self._free or self._counts_choice() or not self._open():
+            return
+        bound = min(each.bound for each in self._open())
+        task = replace(self._task, limits=self._limits(self._all // OF_PRICES), start=self._best.placement, bound=bound)
+        outcome = ask(AS_THEY_ARE, self._instance, task, self._control)
+        if isinstance(outcome, Outcome):
+            self._count(outcome)
+            self._keep(outcome.placement, outcome.value, outcome)
+
+    def _counts_choice(self) -> bool:
+        """Does the first term count more than peaks?"""
+        return choice_cost(self._instance, self._instance.terms[0]) is not None
 
     def _bound_all(self) -> None:
         """Bound all open ways without solving them, if there are several."""
@@ -120,14 +150,19 @@ class InRooms:
                 self._take(each, outcome)
 
     def _task_of(self, work: int) -> Task:
-        limits = replace(self._task.limits, work=work)
-        return replace(self._task, limits=limits, start=None, bound=(), target=(), pool_bounds=())
+        return replace(self._task, limits=self._limits(work), start=None, bound=(), target=(), pool_bounds=())
 
-    def _take(self, one: Standing, outcome: Outcome) -> None:
-        """Take what a run proved of a way, and its account."""
+    def _limits(self, work: int) -> Limits:
+        return replace(self._task.limits, work=work)
+
+    def _count(self, outcome: Outcome) -> None:
         self._work += outcome.work
         self._took_part.update(dict.fromkeys(outcome.took_part))
         self._notes.update(dict.fromkeys(outcome.notes))
+
+    def _take(self, one: Standing, outcome: Outcome) -> None:
+        """Take what a run proved of a way, and its account."""
+        self._count(outcome)
         one.is_impossible |= outcome.infeasible
         one.bound = max(one.bound, one.way.bound(outcome.bound))
         if outcome.floors and outcome.value is not None:
@@ -142,7 +177,12 @@ class InRooms:
 
     def _looked_at(self, way: Way) -> Standing:
         first = first_bounds(way.instance, self._control.stopped)
-        return Standing(way, way.bound(first.value), is_impossible=bool(first.shortage))
+        term = way.instance.terms[0]
+        beside = least_choice_cost(way.instance, term) + peak_price(way.instance, term) * peaks_beside_free(
+            way.instance
+        )
+        value = max(first.value, (beside,))
+        return Standing(way, way.bound(value), is_impossible=bool(first.shortage))
 
     def _open(self) -> list[Standing]:
         """Ways that may have something better."""
@@ -157,15 +197,23 @@ class InRooms:
 
     def _try(self, one: Standing, work: int) -> None:
         """Solve a way with this work."""
-        outcome = self._solve(one.way.instance, self._task_of(work), Passed(one.way, self._control))
+        start = None if self._best.placement is None or self._counts_choice() else one.way.inside(self._best.placement)
+        task = replace(self._task_of(work), start=start)
+        outcome = self._solve(one.way.instance, task, Passed(one.way, self._control))
         self._take(one, outcome)
         stop = outcome.stop if self._ends_all(outcome) else self._best.stop
-        best = replace(self._best, stop=stop, reproducible=self._best.reproducible and outcome.reproducible)
-        if outcome.placement is not None:
-            placement = one.way.lifted(outcome.placement)
-            value = evaluate(self._instance, placement)
-            if best.value is None or value < best.value:
-                best = replace(best, placement=placement, value=value, solver=outcome.solver)
+        self._best = replace(self._best, stop=stop)
+        placement = None if outcome.placement is None else one.way.lifted(outcome.placement)
+        value = None if placement is None else evaluate(self._instance, placement)
+        if value is not None and (one.best is None or value < one.best):
+            one.best = value
+        self._keep(placement, value, outcome)
+
+    def _keep(self, placement: Placement | None, value: Value | None, outcome: Outcome) -> None:
+        """Keep what a run found if it is better."""
+        best = replace(self._best, reproducible=self._best.reproducible and outcome.reproducible)
+        if value is not None and (best.value is None or value < best.value):
+            best = replace(best, placement=placement, value=value, solver=outcome.solver)
         self._best = best
 
     def _ends_all(self, outcome: Outcome) -> bool:

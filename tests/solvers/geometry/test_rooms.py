@@ -44,6 +44,16 @@ def test_a_placement_is_worth_what_its_way_says() -> None:
     assert evaluate(instance, lifted) == high.bound(evaluate(high.instance, inside)) == (69,)
 
 
+def test_a_placement_in_the_pools_is_the_same_in_rooms_that_are_open() -> None:
+    low, high = ways_of(blocks_of([HALVES, PoolSpec()], SIZE, plain(0, 1, 4), plain(0, 1, 6), plain(0, 1, 2)))
+    known = Placement(np.array([0, 0, 1]), np.array([3, 17, 0]))
+    inside = high.inside(known)
+    assert inside is not None
+    assert (inside.pool.tolist(), inside.offset.tolist()) == ([0, 1, 2], [3, 2, 0])
+    assert high.lifted(inside).offset.tolist() == known.offset.tolist()
+    assert low.inside(known) is None
+
+
 def test_addresses_stay_aligned_in_rooms_that_begin_anywhere() -> None:
     instance = blocks_of([HALVES], SIZE, plain(0, 1, 4, alignment=8), plain(0, 1, 4))
     _, high = ways_of(instance)

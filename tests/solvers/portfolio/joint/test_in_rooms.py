@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from planner import Buffer, Options, Plan, Pool, Problem, plan
+from planner import Buffer, Options, Plan, Pool, Preference, Problem, plan
 from planner.checks import check as faults
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
 from planner.model.problem import Was
+from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.geometry.rooms import ways_of
 from solvers.geometry.rules import violation
@@ -20,6 +21,7 @@ from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
+from solvers.model.registry import get
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
 from solvers.portfolio.joint.in_rooms import OF_A_LOOK, Standing, solve_in_rooms
 from solvers.portfolio.joint.joint import solve_way
@@ -129,6 +131,26 @@ def test_with_hardly_any_work_nothing_is_begun() -> None:
     assert solved(made_up(1, TERMS[0]), replace(TASK, limits=Limits(work=100))) is None
 
 
+def test_pools_as_they_are_are_looked_at_first_and_ways_begin_from_there() -> None:
+    problem = replace(with_middles(generate("pools", Request(60, 961_001))), terms=TERMS[0])
+    instance, begun = lower(problem).instance, list[Value]()
+    known = get("greedy").solve(instance, Task(Limits(work=20_000)), Silent())
+
+    def solve(rooms: Instance, task: Task, control: Control) -> Outcome:
+        del control
+        if task.start is not None:
+            assert violation(rooms, task.start) is None
+            begun.append(evaluate(rooms, task.start))
+        return Outcome(StopReason.WORK_LIMIT, work=task.limits.work or 0)
+
+    found = solve_in_rooms(instance, replace(TASK, start=known.placement), Silent(), solve)
+    assert found is not None
+    assert found.value is not None
+    assert "pools_first" in found.took_part
+    assert begun
+    assert min(value[1:] for value in begun) == found.value[1:]
+
+
 def asked(answer: Callable[[Instance], Outcome]) -> list[int]:
     """The work with which the ways of a problem are solved, if these are the answers."""
     found = list[int]()
@@ -180,3 +202,24 @@ def test_a_later_term_is_bounded_where_the_earlier_ones_are_held(
 ) -> None:
     floors: list[tuple[Value, Value]] = [((6, 3), (10, 4))] if bound == (7,) else []
     assert Standing(WAY, bound, floors=floors).floor(1, held) == least
+
+
+def test_of_ways_whose_bounds_are_alike_that_with_the_best_plan_gets_most_of_the_work() -> None:
+    problem = with_preference(with_middles(generate("hot", Request(60, 961_001))), Preference.BALANCED)
+    instance = lower(problem).instance
+    ways, values, works = ways_of(instance), list[Value](), list[int]()
+
+    def solve(rooms: Instance, task: Task, control: Control) -> Outcome:
+        del control
+        (way,) = (each for each in ways if each.instance.pools == rooms.pools)
+        outcome = get("greedy").solve(rooms, Task(Limits(work=2_000)), Silent())
+        assert outcome.placement is not None
+        values.append(evaluate(instance, way.lifted(outcome.placement)))
+        works.append(task.limits.work or 0)
+        return replace(outcome, bound=(), stop=StopReason.WORK_LIMIT, work=works[-1])
+
+    solve_in_rooms(instance, TASK, Silent(), solve)
+    most = works.index(max(works))
+    assert most > 1
+    assert values[most] == min(values[:most])
+    assert values[most] < max(values[:most])
