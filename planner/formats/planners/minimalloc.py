@@ -121,9 +121,7 @@ def _read_rows(data: bytes, base: re.Match[bytes] | None, *, inclusive: bool) ->
     report.raise_if_any()
     conflicts = reader.clocks.conflicts(with_clocks, len(data)) if reader.clocks else ()
     count = len(gathered)
-    for part in reader.parts.rows():
-        gathered.add(part)
-    reader.parts = Gathered()
+    gathered.take(reader.parts)
     pools = _pools([*reader.pools] or [DEFAULT], base)
     buffers = gathered.all(pools)
     constraints = Constraints(conflicts, colocations=reader.windows(ids(buffers), count))
@@ -274,7 +272,7 @@ class _Reader:
         for number, (gap, window) in enumerate(gaps):
             first, last = max(gap[0], start), min(gap[1], end)
             if window is not None and window[0] < window[1] and first < last:
-                self.parts.add(Buffer(name_of(id_, number), window[1] - window[0], live=((first, last),)))
+                self.parts.add_plain(name_of(id_, number), window[1] - window[0], first, last)
                 self._wholes.append(where[0])
                 self._offsets.append(window[0])
         live: list[Interval] = []

@@ -120,6 +120,27 @@ class Gathered:
             del self._recent[WIDTH * (here - BLOCK * len(self._settled)) :]
             self._recent.extend((0, 1, *NEVER, NO_HINT, saying))
         self._ids.append(buffer.id)
+        self._settle()
+
+    def add_plain(self, id_: BufferId, size: int, start: int, end: int) -> None:
+        """Add a buffer with one lifetime that is not empty, numbers of 64 bits, and no more than that."""
+        self._recent.extend((size, 1, start, end, NO_HINT, 0))
+        self._ids.append(id_)
+        self._settle()
+
+    def take(self, others: Gathered) -> None:
+        """Add all the others, which were added as plain ones."""
+        self._ids.take(others._ids)
+        blocks = [*others._settled, np.frombuffer(others._recent, np.int64).reshape(-1, WIDTH).T]
+        for block in blocks:
+            numbers = np.stack(block, axis=1).astype(np.int64)
+            while len(numbers):
+                room = BLOCK - len(self._recent) // WIDTH
+                self._recent.frombytes(numbers[:room].tobytes())
+                numbers = numbers[room:]
+                self._settle()
+
+    def _settle(self) -> None:
         if len(self._recent) == WIDTH * BLOCK:
             table = np.frombuffer(self._recent, np.int64).reshape(BLOCK, WIDTH)
             self._settled.append([narrow(table[:, k]) for k in range(WIDTH)])
@@ -129,7 +150,9 @@ class Gathered:
         """Add the rare numbers, and the further lifetimes, of the buffer that is about to be added; False, and nothing, if they fit in no columns."""
         i, fixed = len(self._ids), buffer.fixed
         further = [time for lifetime in (buffer.live or ())[1:] for time in lifetime]
-        rare = {name: number for name, number in zip(_NUMBERS, numbers, strict=True) if number is not None}
+        rare: dict[str, int] = {}
+        if numbers != _NO_NUMBERS:
+            rare = {name: number for name, number in zip(_NUMBERS, numbers, strict=True) if number is not None}
         if fixed is not None and fixed.offset is not None:
             rare["offset"] = fixed.offset
         every = (*rare.values(), *further)

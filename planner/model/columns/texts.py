@@ -114,13 +114,23 @@ class GatheredTexts:
         self._recent += ids
         self._pack()
 
-    def add_lines(self, lines: bytes) -> None:
+    def add_lines(self, lines: bytes | bytearray) -> None:
         """Add texts, each of which ends with a newline, and nothing in any other way."""
         ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord(END)) + 1
         first = np.concatenate([[0], ends[:-1]])[-self._packed % BLOCK :: BLOCK] + len(self._whole)
         self._begins.frombytes(first.astype(np.int64).tobytes())
         self._packed += len(ends)
         self._whole += lines
+
+    def take(self, others: GatheredTexts) -> None:
+        """Add all the others; no more can be added there."""
+        more = others.all()
+        self._pack()
+        if self._kept is None and isinstance(more, Texts) and len(more):
+            self.add_lines(more.whole)
+        else:
+            for id_ in more:
+                self.append(id_)
 
     def rows(self, first: int) -> Iterator[BufferId]:
         """Yield the ids from this one on."""

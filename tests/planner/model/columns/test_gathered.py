@@ -49,6 +49,20 @@ def test_gathered_buffers_come_out_unchanged(buffers: list[Buffer]) -> None:
     assert [made.row(i) for i in range(len(made))] == buffers
 
 
+@pytest.mark.parametrize("before", [[], PLAIN[:9], PLAIN, [*PLAIN[:70], Buffer("line\nbreak", 1)], ODD])
+@pytest.mark.parametrize("count", [0, 1, 64, 70, 40_000])
+def test_plain_buffers_are_taken_over_behind_others(before: list[Buffer], count: int) -> None:
+    made, more = gathered(before), Gathered()
+    parts = [Buffer(f"p{i}", i % 300, live=((i, i + 2),)) for i in range(count)]
+    for part in parts:
+        more.add_plain(str(part.id), part.size, *(part.live or ())[0])
+    made.take(more)
+    last = Buffer("last", 5, live=((0, 1), (3, 4)), kind="input")
+    made.add(last)
+    assert made.row(len(before) + count) == last
+    assert made.all() == (*before, *parts, last)
+
+
 def test_very_many_plain_buffers_stay_columns() -> None:
     assert isinstance(gathered(PLAIN).all(), BufferColumns)
     named = [Buffer(each.id, each.size, live=each.live, pools=("one",)) for each in PLAIN]
