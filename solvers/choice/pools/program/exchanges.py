@@ -84,26 +84,41 @@ class _Search:
         """Disjoint sets of these, few in each, whose changes add up to nothing, and are higher than so many sums would be equal by chance."""
         step = gcd(*change.values())
         size = 2
-        while size <= len(change):
+        while size <= len(change) and self.compared <= self._most:
             sums = sum(comb(len(change), few) for few in range(2, size + 1))
-            if sums > MOST_AT_A_MOMENT or self.compared > self._most:
+            heights = sorted(map(abs, change.values()), reverse=True)
+            least = 2 * step * sums
+            if sum(comb(len(change), part) for part in _halves(size)) > MOST_AT_A_MOMENT:
                 return
-            self.compared += sums
-            found = next(
-                (
-                    each
-                    for each in combinations(sorted(change), size)
-                    if not sum(change[group] for group in each)
-                    and sum(abs(change[group]) for group in each) >= 2 * step * sums
-                ),
-                None,
-            )
+            found = self._first_balanced(change, size, least) if sum(heights[:size]) >= least else None
             if found is None:
                 size += 1
                 continue
             yield found
             for group in found:
                 del change[group]
+
+    def _first_balanced(self, change: dict[int, int], size: int, least: int) -> tuple[int, ...] | None:
+        """The first set of so many of these whose changes add up to nothing, and come to no less than this, up and down; two halves are compared."""
+        few, more = _halves(size)
+        groups = sorted(change)
+        units = [change[group] for group in groups]
+        of_sum: dict[int, list[tuple[int, ...]]] = {}
+        for half, total in zip(combinations(groups, few), map(sum, combinations(units, few)), strict=True):
+            of_sum.setdefault(-total, []).append(half)
+        self.compared += comb(len(groups), few) + comb(len(groups), more)
+        for half, total in zip(combinations(groups, more), map(sum, combinations(units, more)), strict=True):
+            for other in of_sum.get(total, ()):
+                self.compared += 1
+                both = {*half, *other}
+                if len(both) == size and sum(abs(change[group]) for group in both) >= least:
+                    return tuple(sorted(both))
+        return None
+
+
+def _halves(size: int) -> tuple[int, int]:
+    """The sizes of both halves of a set."""
+    return size // 2, size - size // 2
 
 
 def _changes(instance: Instance, number: list[int]) -> list[list[tuple[int, int]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -55,6 +57,19 @@ def test_what_takes_the_place_of_others_shares_their_class() -> None:
         [5, 6],
     ]
     assert compared > 0
+
+
+def test_sets_of_five_are_found_among_many_that_change_at_once() -> None:
+    chance = random.Random(5)
+    blocks = []
+    for _ in range(4):
+        first, second, third = (chance.randint(1 << 28, 1 << 29) for _ in range(3))
+        ended = chance.randint(1 << 28, 1 << 29)
+        sizes = (ended, first + second + third - ended)
+        blocks += [plain(0, 4, size) for size in sizes] + [plain(4, 8, size) for size in (first, second, third)]
+    smaller, _ = narrowed(make_instance(blocks, pools=(PoolSpec(1 << 34), PoolSpec(None, cost=2))))
+    assert smaller is not None
+    assert smaller.pool_class.reshape(4, 5).tolist() == [[5 * number] * 5 for number in range(4)]
 
 
 def test_what_may_not_be_together_is_not_joined() -> None:
