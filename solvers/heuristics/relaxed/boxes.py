@@ -16,22 +16,27 @@ class Boxes:
     def __init__(self, tiles: Tiles, pieces: Pieces, low: Ints, loose: list[int]) -> None:
         """Each loose tile is a box of its own, and free of what is known of its base."""
         self._tiles, self._low = tiles, low
-        self._members = pieces.boxes(low, loose)
-        count = len(self._members)
+        members = pieces.boxes(low, loose)
+        count = len(members)
+        sizes = np.array([len(box) for box in members], dtype=np.int64)
+        self._order = np.concatenate(members)
+        self._from = np.cumsum(sizes) - sizes
         self._box_of = np.zeros(len(low), dtype=np.int64)
-        for number, box in enumerate(self._members):
-            self._box_of[box] = number
-        self._floor = np.array([low[box].min() for box in self._members], dtype=np.int64)
-        self._height = (
-            np.array([(low[box] + tiles.size[box]).max() for box in self._members], dtype=np.int64) - self._floor
-        )
+        self._box_of[self._order] = np.repeat(np.arange(count), sizes)
+        self._floor = self._least(low)
+        self._height = -self._least(-low - tiles.size) - self._floor
         self._anchor = self._floor.copy()
         self._anchor[self._box_of[loose]] = 0
         self._whole = list(range(count))
         self._pairs = list[int]()
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._from)
+
+    def _least(self, numbers: Ints) -> Ints:
+        """Of each box the least of its tiles' numbers."""
+        least: Ints = np.minimum.reduceat(numbers[self._order], self._from)
+        return least
 
     def tie(self, one: int, other: int) -> None:
         """The boxes of these two tiles keep their distance from now on; two loose ones have the same base."""
@@ -79,8 +84,8 @@ class Boxes:
             part_low=self._distance,
             part_high=self._distance + self._height,
             rect_part=number,
-            rect_start=np.array([self._tiles.begin[box].min() for box in self._members], dtype=np.int64),
-            rect_end=np.array([self._tiles.end[box].max() for box in self._members], dtype=np.int64),
+            rect_start=self._least(self._tiles.begin),
+            rect_end=-self._least(-self._tiles.end),
             modulus=modulus,
             residue=residue,
             lowest=lowest,
