@@ -1,8 +1,10 @@
 // Remembers states that were shown to be impossible, across restarts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,7 @@ class Refuted {
     // Removes the insertions since the last begin.
     void forget() {
         const auto& last = replaced_.back();
-        for (auto slot = last.rbegin(); slot != last.rend(); ++slot) known_[slot->first] = slot->second;
+        for (auto slot = last.rbegin(); slot != last.rend(); ++slot) at(slot->first) = slot->second;
         replaced_.pop_back();
     }
 
@@ -37,18 +39,30 @@ class Refuted {
     void keep() { replaced_.pop_front(); }
 
     void insert(const Key& key) {
-        if (known_.empty()) known_.resize(kSlots);
-        Key& slot = known_[key.first % kSlots];
+        if (known_.empty()) known_.resize(kSlots / kPageSlots);
+        Key& slot = at(key.first % kSlots);
         replaced_.back().emplace_back(key.first % kSlots, slot);
         slot = key;
     }
 
-    bool contains(const Key& key) const { return !known_.empty() && known_[key.first % kSlots] == key; }
+    bool contains(const Key& key) const {
+        if (known_.empty()) return false;
+        const std::size_t slot = key.first % kSlots;
+        const auto& page = known_[slot / kPageSlots];
+        return page && (*page)[slot % kPageSlots] == key;
+    }
 
   private:
-    static constexpr std::size_t kSlots = std::size_t{1} << 18;
+    static constexpr std::size_t kSlots = std::size_t{1} << 18, kPageSlots = 64;
+    using Page = std::array<Key, kPageSlots>;
 
-    std::vector<Key> known_;  // the latest key of each slot
+    Key& at(std::size_t slot) {
+        auto& page = known_[slot / kPageSlots];
+        if (!page) page = std::make_unique<Page>();
+        return (*page)[slot % kPageSlots];
+    }
+
+    std::vector<std::unique_ptr<Page>> known_;  // the latest key of each slot; a page is made once it is needed: all would take a short search a millisecond
     std::deque<std::vector<std::pair<std::size_t, Key>>> replaced_;  // by begin
 };
 
