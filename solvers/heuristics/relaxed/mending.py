@@ -22,7 +22,8 @@ SEARCH = 10_000
 """The most work of one search."""
 HIGHER = (0, 64, 8, 2)
 """Heights that are tried: nothing above the least, then these parts of what lies between it and the known peak."""
-LOOKS_A_TILE = 3
+LOOKS_A_TILE, LOOKS_A_RULE, LOOKS_A_SEARCH = 3, 100, 50
+"""What mending a rule takes besides its searches, for each tile and at all, and what a search takes before it counts."""
 
 
 class Mending:
@@ -106,7 +107,7 @@ class Mending:
         self, pieces: Pieces, rule: Rule, low: Ints, height: int, peak: int, seed: int, until: int, report: Report
     ) -> Ints | None:
         """The bases of all tiles with this rule kept; None if none were found."""
-        self.done += LOOKS_A_TILE * len(low)
+        self.done += LOOKS_A_TILE * len(low) + LOOKS_A_RULE
         boxes = self._boxes(pieces, rule, low)
         if len(boxes) > MOST_BOXES:
             return None
@@ -132,7 +133,7 @@ class Mending:
                 )
             except TooLarge:
                 return None
-            self.done += spent
+            self.done += spent + LOOKS_A_SEARCH
             if base is not None:
                 return boxes.moved(base)
         return None
