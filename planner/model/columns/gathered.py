@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from operator import attrgetter
 
 import numpy as np
@@ -131,9 +131,8 @@ class Gathered:
     def take(self, others: Gathered) -> None:
         """Add all the others, which were added as plain ones."""
         self._ids.take(others._ids)
-        blocks = [*others._settled, np.frombuffer(others._recent, np.int64).reshape(-1, WIDTH).T]
-        for block in blocks:
-            numbers = np.stack(block, axis=1).astype(np.int64)
+        recent = np.frombuffer(others._recent, np.int64).reshape(-1, WIDTH)
+        for numbers in chain((np.stack(block, axis=1).astype(np.int64) for block in others._settled), [recent]):
             while len(numbers):
                 room = BLOCK - len(self._recent) // WIDTH
                 self._recent.frombytes(numbers[:room].tobytes())
