@@ -53,7 +53,7 @@ def with_lifetimes(problem: Problem) -> Problem:
     found = _lifetimes(old, pairs)
     look(PREPARING)
     if (found is None or found[1]) and not any(old) and len(problem.pools) > 1:
-        found = _found_in_cover(pairs, [problem.buffers[n].size for n in numbers]) or found
+        found = found_in_cover(_neighbours(len(old), pairs), [problem.buffers[n].size for n in numbers]) or found
         look(PREPARING)
     return problem if found is None else _with(problem, numbers, found, is_timed=any(old))
 
@@ -79,9 +79,9 @@ def _neighbours(count: int, pairs: Sequence[Pair]) -> list[set[int]]:
     return neighbours
 
 
-def _found_in_cover(pairs: Sequence[Pair], sizes: Sequence[int]) -> Lifetimes | None:
+def found_in_cover(neighbours: Sequence[set[int]], sizes: Sequence[int]) -> Lifetimes | None:
     """Return lifetimes with as many gaps as large cliques of the conflicts ask for; None if there are too many conflicts for that."""
-    cliques = cover_of(_neighbours(len(sizes), pairs), sizes)
+    cliques = cover_of(neighbours, sizes)
     return None if cliques is None else _in_moments(cliques, len(sizes))
 
 

@@ -5,7 +5,8 @@ Which pairs must not share addresses is all that lifetimes, conflicts and exclus
 - buffers without lifetimes get some (planner.facts.moments.lifetimes);
 - a gap in a buffer's life is filled if whoever begins to live in it conflicts with the buffer anyway;
 - conflicts of buffers that are live together are left out;
-- where gaps, conflicts or exclusions are left, but one lifetime for each buffer would do, they get these.
+- where gaps, conflicts or exclusions are left, but one lifetime for each buffer would do, they get these;
+- where conflicts or exclusions are left, and buffers may be in several memories, each large clique of what all three say becomes a moment.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from solvers.model.instance import Bools, Ints
 from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.problem import Buffer, Problem
+from .cover import MOST_VERTICES
 from .graph import Graph, among, moving, numbered, spread, starts_within
-from .lifetimes import MOST_PAIRS, moments_of, with_lifetimes
+from .lifetimes import MOST_PAIRS, Lifetimes, found_in_cover, moments_of, with_lifetimes
 
 MOST_LOOKS = 1 << 22
 """So many pairs are looked at for gaps; those in which most others begin to live are left out first."""
@@ -40,7 +42,11 @@ def said_simpler(problem: Problem) -> Problem:
     made = without_restated(without_gaps(problem))
     if not _is_involved(made):
         return made
-    return _in_intervals(made) or with_lifetimes(made)
+    if (simple := _in_intervals(made)) is not None:
+        return simple
+    timed = with_lifetimes(made)
+    is_left = timed.facts.has_moments or not (timed.constraints.conflicts or timed.constraints.exclusions)
+    return timed if is_left else _in_cover(timed) or timed
 
 
 def _is_involved(problem: Problem) -> bool:
@@ -123,10 +129,29 @@ def without_restated(problem: Problem) -> Problem:
 
 def _in_intervals(problem: Problem) -> Problem | None:
     """Return the problem with one lifetime for each buffer, and no other conflicts; None if that cannot be, or takes long."""
+    numbers = moving(problem)
+    neighbours = _neighbours(problem, numbers)
+    found = None if neighbours is None else moments_of(neighbours, 0)
+    if found is None or any(len(spans) > 1 for spans in found[0]):
+        return None
+    return _in_moments(problem, numbers, found)
+
+
+def _in_cover(problem: Problem) -> Problem | None:
+    """Return the problem with a moment for each large clique, and no other conflicts but for the few that have none; None if that does not pay."""
+    numbers = moving(problem)
+    if len(problem.pools) == 1 or len(numbers) > MOST_VERTICES:
+        return None
+    neighbours = _neighbours(problem, numbers)
+    found = None if neighbours is None else found_in_cover(neighbours, [problem.buffers[n].size for n in numbers])
+    return None if found is None else _in_moments(problem, numbers, found)
+
+
+def _neighbours(problem: Problem, numbers: Sequence[int]) -> list[set[int]] | None:
+    """Return with whom each of these buffers conflicts, whatever says so; None if nothing is live, or too much for a look at all pairs."""
     rules = problem.constraints
     if len(rules.conflicts) > MOST_MET or len(rules.exclusions) > MOST_PAIRS:
         return None
-    numbers = moving(problem)
     graph = Graph(problem, numbers)
     if not len(graph.rows.owner):
         return None
@@ -142,14 +167,18 @@ def _in_intervals(problem: Problem) -> Problem | None:
         if a != b:
             neighbours[a].add(b)
             neighbours[b].add(a)
-    found = moments_of(neighbours, 0)
-    if found is None or any(len(spans) > 1 for spans in found[0]):
-        return None
+    return neighbours
+
+
+def _in_moments(problem: Problem, numbers: Sequence[int], found: Lifetimes) -> Problem:
+    """Return the problem with these lifetimes, and with these conflicts alone."""
+    lives, missing = found
     buffers = [*problem.buffers]
-    for n, spans in zip(numbers, found[0], strict=True):
+    for n, spans in zip(numbers, lives, strict=True):
         buffers[n] = replace(buffers[n], live=spans)
-    simple = replace(rules, conflicts=(), exclusions=())
-    made = _with_facts(replace(problem, buffers=tuple(buffers), constraints=simple, steps=()), problem)
+    names = [buffers[n].id for n in numbers]
+    rules = replace(problem.constraints, conflicts=tuple((names[a], names[b]) for a, b in missing), exclusions=())
+    made = _with_facts(replace(problem, buffers=tuple(buffers), constraints=rules, steps=()), problem)
     made.facts.has_moments = True
     return made
 

@@ -9,7 +9,8 @@ that engine. `--reserved middle` reserves a range in the middle of each memory, 
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
 `--more pads` has sixteen memories that are alike, with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
 three halves of them and without an unlimited memory. `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
-without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before.
+without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
+lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words.
 """
 
 from __future__ import annotations
@@ -133,17 +134,21 @@ def with_more(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=pools, buffers=buffers)
 
 
-def by_conflicts(problem: Problem, seed: int, excluded: float, more: float) -> Problem:
-    """The problem without lifetimes: with the conflicts that they meant but for some, and with some of other pairs."""
+def by_conflicts(problem: Problem, seed: int, excluded: float, more: float, *, is_beside: bool) -> Problem:
+    """The problem with the conflicts that its lifetimes meant but for some, and with some of other pairs: in place of lifetimes, or beside them."""
     draw = random.Random(seed)
     spans = [(buffer.id, buffer.live or ()) for buffer in problem.buffers]
-    pairs = []
+    pairs, exclusions, others = [], [], []
     for (a, one), (b, other) in combinations(spans, 2):
         meets = any(start < last and first < end for start, end in one for first, last in other)
         if draw.random() < (1 - excluded if meets else more):
-            pairs.append((a, b))
+            (pairs if meets else others).append((a, b))
+        elif meets:
+            exclusions.append((a, b))
+    if is_beside:
+        return replace(problem, constraints=Constraints(conflicts=tuple(others), exclusions=tuple(exclusions)))
     buffers = tuple(replace(buffer, live=None) for buffer in problem.buffers)
-    return replace(problem, buffers=buffers, constraints=Constraints(conflicts=tuple(pairs)), steps=())
+    return replace(problem, buffers=buffers, constraints=Constraints(conflicts=(*pairs, *others)), steps=())
 
 
 def main() -> None:
@@ -156,6 +161,7 @@ def main() -> None:
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
     parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone"), default="none")
     parser.add_argument("--conflicts", type=float, nargs=2, metavar=("EXCLUDED", "MORE"))
+    parser.add_argument("--beside", action="store_true", help="keep lifetimes beside --conflicts")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
@@ -177,7 +183,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         problem = with_more(with_ranges(made_up, args.reserved), args.more)
         if args.conflicts is not None:
-            problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts)
+            problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts, is_beside=args.beside)
             options = replace(options, prefer=None)
         made = {name: measured(problem, name, options) for name in args.compare}
         bound = max(one.objective.bound or 0 for one, _ in made.values())

@@ -80,8 +80,8 @@ def test_conflicts_that_restate_lifetimes_are_left_out() -> None:
     found = said_simpler(problem)
     assert found.constraints == Constraints()
     assert found.buffers is problem.buffers
-    two = replace(problem, pools=(Pool("a"), Pool("b")), constraints=Constraints(conflicts=(*MET, (0, 19))))
-    assert said_simpler(two).constraints.conflicts == ((0, 19),)
+    round_ = replace(problem, constraints=Constraints(conflicts=(*MET, (0, 19))))
+    assert said_simpler(round_).constraints.conflicts == ((0, 19),)
 
 
 def test_gaps_that_change_nothing_are_filled() -> None:
@@ -117,6 +117,24 @@ def test_exclusions_of_all_that_never_meet_become_lifetimes() -> None:
     made = plan(problem, Options(workers=1))
     assert made.status is PlanStatus.OPTIMAL
     assert not verify(problem, made)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_in_several_memories_what_stands_beside_lifetimes_becomes_moments(seed: int) -> None:
+    draw = random.Random(seed)
+    spans = [(start, start + draw.randint(1, 12)) for start in (draw.randrange(40) for _ in range(50))]
+    pairs = [*combinations(range(50), 2)]
+    rules = Constraints(
+        conflicts=tuple(pair for pair in pairs if seed % 3 and draw.random() < 0.02),
+        exclusions=tuple(pair for pair in pairs if seed % 3 != 1 and draw.random() < 0.1),
+    )
+    rules = replace(rules, exclusions=tuple(pair for pair in rules.exclusions if pair not in rules.conflicts))
+    buffers = tuple(Buffer(n, draw.randint(1, 9), live=(span,)) for n, span in enumerate(spans))
+    problem = Problem(buffers, (Pool("a", 60), Pool("b")), rules)
+    found = said_simpler(problem)
+    assert found.constraints == Constraints()
+    assert conflicts_of(found) == conflicts_of(problem)
+    assert in_moments(problem) == found
 
 
 def test_half_the_buffers_by_conflicts_become_lifetimes() -> None:
