@@ -6,7 +6,7 @@ Which pairs must not share addresses is all that lifetimes, conflicts and exclus
 - a gap in a buffer's life is filled if whoever begins to live in it conflicts with the buffer anyway;
 - conflicts of buffers that are live together are left out;
 - where gaps, conflicts or exclusions are left, but one lifetime for each buffer would do, they get these;
-- where conflicts or exclusions are left, and buffers may be in several memories, each large clique of what all three say becomes a moment.
+- where exclusions or many conflicts are left, and buffers may be in several memories, each large clique of what all three say becomes a moment.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ MOST_LOOKS = 1 << 22
 MOST_MET = 1 << 19
 """Up to so many pairs, lifetimes are looked for that take the place of all that is said of them: that takes a second."""
 
+FEW_BESIDE = 24
+"""Beside lifetimes, explicit conflicts of up to one in so many of all pairs stay: moments of cliques are in no order of time, which costs more than they tell."""
+
 
 def said_simpler(problem: Problem) -> Problem:
     """Return a problem with the same conflicts in simpler words; the same problem if there are none.
@@ -45,8 +48,7 @@ def said_simpler(problem: Problem) -> Problem:
     if (simple := _in_intervals(made)) is not None:
         return simple
     timed = with_lifetimes(made)
-    is_left = timed.facts.has_moments or not (timed.constraints.conflicts or timed.constraints.exclusions)
-    return timed if is_left else _in_cover(timed) or timed
+    return timed if timed.facts.has_moments else _in_cover(timed) or timed
 
 
 def _is_involved(problem: Problem) -> bool:
@@ -139,11 +141,16 @@ def _in_intervals(problem: Problem) -> Problem | None:
 
 def _in_cover(problem: Problem) -> Problem | None:
     """Return the problem with a moment for each large clique, and no other conflicts but for the few that have none; None if that does not pay."""
-    numbers = moving(problem)
-    if len(problem.pools) == 1 or len(numbers) > MOST_VERTICES:
+    numbers, rules = moving(problem), problem.constraints
+    if len(problem.pools) == 1 or len(numbers) > MOST_VERTICES or not (rules.conflicts or rules.exclusions):
         return None
     neighbours = _neighbours(problem, numbers)
-    found = None if neighbours is None else found_in_cover(neighbours, [problem.buffers[n].size for n in numbers])
+    if neighbours is None:
+        return None
+    pairs = sum(map(len, neighbours)) // 2
+    if not rules.exclusions and len(rules.conflicts) * FEW_BESIDE <= pairs:
+        return None
+    found = found_in_cover(neighbours, [problem.buffers[n].size for n in numbers])
     return None if found is None else _in_moments(problem, numbers, found)
 
 

@@ -125,7 +125,7 @@ def test_in_several_memories_what_stands_beside_lifetimes_becomes_moments(seed: 
     spans = [(start, start + draw.randint(1, 12)) for start in (draw.randrange(40) for _ in range(50))]
     pairs = [*combinations(range(50), 2)]
     rules = Constraints(
-        conflicts=tuple(pair for pair in pairs if seed % 3 and draw.random() < 0.02),
+        conflicts=tuple(pair for pair in pairs if seed % 3 and draw.random() < 0.1),
         exclusions=tuple(pair for pair in pairs if seed % 3 != 1 and draw.random() < 0.1),
     )
     rules = replace(rules, exclusions=tuple(pair for pair in rules.exclusions if pair not in rules.conflicts))
@@ -135,6 +135,15 @@ def test_in_several_memories_what_stands_beside_lifetimes_becomes_moments(seed: 
     assert found.constraints == Constraints()
     assert conflicts_of(found) == conflicts_of(problem)
     assert in_moments(problem) == found
+
+
+def test_few_conflicts_beside_lifetimes_stay() -> None:
+    """Moments of cliques are in no order of time, which costs more than so few conflicts tell."""
+    problem = replace(of_intervals([(n, n + 9) for n in range(20)]), pools=(Pool("a", 9), Pool("b")))
+    few = replace(problem, constraints=Constraints(conflicts=((0, 19),)))
+    assert said_simpler(few) == few
+    many = Constraints(conflicts=tuple((a, b) for a, b in APART if b - a > 8 and (a + b) % 3))
+    assert not said_simpler(replace(problem, constraints=many)).constraints.conflicts
 
 
 def test_half_the_buffers_by_conflicts_become_lifetimes() -> None:
