@@ -147,11 +147,7 @@ ROSTER = {
     ),
     "search": Role(
         Share(parts=6, scales=True),
-        {
-            Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True),
-            Kind.EXEMPT: Share(parts=2, scales=True),
-            Kind.WOVEN: Share(scales=True),
-        },
+        {Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True), Kind.WOVEN: Share(scales=True)},
         packs_pools=True,
     ),
     "beam": Role(Share(parts=1, largest=3_000, needs_native=True)),

@@ -70,11 +70,6 @@ def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say
     assert of_pairs["improve"] > of_pairs["search"] + of_pairs["cpsat"]
 
 
-def test_where_some_that_meet_may_share_addresses_local_search_gets_most_work() -> None:
-    of_exempt = dict(team(ALL, Extent(300, kind=Kind.EXEMPT), 1))
-    assert of_exempt["improve"] == 3 * of_exempt["search"]
-
-
 def test_few_blocks_that_no_moment_shows_are_asked_of_what_proves_from_the_first_round_on() -> None:
     of_woven = dict(team(separate_engines(native=True), Extent(20, kind=Kind.WOVEN), 1))
     assert list(of_woven)[-3:] == ["beam", "cpsat", "cpsat_order"]
