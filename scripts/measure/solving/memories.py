@@ -26,6 +26,7 @@ from itertools import combinations
 from planner import Constraints, Options, Plan, Pool, Preference, Problem, plan, with_preference
 from planner.generate import Request, generate
 from planner.generate.request import largest_live_sum
+from planner.model.problem import Pair
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, by_work, cases, seeds
 from solvers.portfolio.roster import ROSTER
@@ -138,7 +139,7 @@ def by_conflicts(problem: Problem, seed: int, excluded: float, more: float, *, i
     """The problem with the conflicts that its lifetimes meant but for some, and with some of other pairs: in place of lifetimes, or beside them."""
     draw = random.Random(seed)
     spans = [(buffer.id, buffer.live or ()) for buffer in problem.buffers]
-    pairs, exclusions, others = [], [], []
+    pairs, exclusions, others = list[Pair](), list[Pair](), list[Pair]()
     for (a, one), (b, other) in combinations(spans, 2):
         meets = any(start < last and first < end for start, end in one for first, last in other)
         if draw.random() < (1 - excluded if meets else more):
