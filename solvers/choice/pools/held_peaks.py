@@ -220,6 +220,12 @@ class HeldPeaks(PlacedChoices):
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
 
+    def _are_low(self, index: int) -> bool:
+        """Is a pool that ends lower than that, as far as the fullest section says?"""
+        ends = (room.capacity for room in self.program.rooms)
+        each = zip(ends, self._highest_tops(index), strict=True)
+        return any(end is not None and top is not None and top < end for end, top in each)
+
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
