@@ -220,8 +220,10 @@ class HeldPeaks(PlacedChoices):
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
 
-    def _are_low(self, index: int) -> bool:
-        """Is a pool that ends lower than that, as far as the fullest section says?"""
+    def _needs_pieces(self, index: int) -> bool:
+        """Does a pool end lower than its capacity, as far as the fullest section says, and is the program so large that its linear program knows little of that?"""
+        if self.value is None or self.program.entries <= budget.MOST_ENTRIES_WITH_PEAKS_HELD:
+            return False
         ends = (room.capacity for room in self.program.rooms)
         each = zip(ends, self._highest_tops(index), strict=True)
         return any(end is not None and top is not None and top < end for end, top in each)

@@ -277,7 +277,7 @@ class Whole(FreeHeights):
             found = self._from_fullest(question, is_soon=is_soon)
             if self.is_known:
                 return found
-            if self._are_low(question.term):
+            if self._needs_pieces(question.term):
                 self._bound_below_heights(question.term)
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
