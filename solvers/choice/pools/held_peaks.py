@@ -24,7 +24,7 @@ from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
 from .prices.fullest_rows import spread_rows
 from .prices.tops import Tops, highest_tops
-from .program.program import Program, settled_in
+from .program.program import Program, Room, settled_in
 from .questions.question import Answer, Question
 from .searches.filling import Filling
 from .searches.fullest import FullestFirst
@@ -47,7 +47,9 @@ class HeldPeaks(PlacedChoices):
         if len(program.terms) < 2:
             return False
         first = program.terms[0]
-        if not is_held_by_peaks(program, 1) or len(set(first.of_peaks)) > 1 or first.is_largest:
+        if not is_held_by_peaks(program, 1) or len(set(first.of_peaks) - {0}) != 1 or first.is_largest:
+            return False
+        if any(room.capacity is None for room in self._free_rooms()):
             return False
         return live_pair_count(self.instance) <= budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING)
 
@@ -56,7 +58,13 @@ class HeldPeaks(PlacedChoices):
         filling = Filling(self.instance, 1, self.task, self.control)
         self._fill_with(filling)
         if at_prices:
-            self._fill_at_prices(self.program.terms[0].of_peaks[0] * filling.height)
+            self._fill_at_prices(max(self.program.terms[0].of_peaks) * filling.least)
+
+    def _free_rooms(self) -> list[Room]:
+        """Pools whose peaks the first term does not count."""
+        return [
+            room for room, price in zip(self.program.rooms, self.program.terms[0].of_peaks, strict=True) if not price
+        ]
 
     def _fill_at_prices(self, least: int) -> None:
         """Fill pools again, below the heights of choices at the fullest sections at prices on room: these know of all others, too."""

@@ -48,6 +48,7 @@ class Whole(FreeHeights):
 
     def run(self) -> Outcome:
         self._displace_first()
+        self._fill_first()
         for index in range(len(self.program.terms)):
             self._minimise(index)
             if self._is_settled(0):
@@ -57,6 +58,11 @@ class Whole(FreeHeights):
         self._price_proofs()
         self._bound_second(self.relaxed.get(0))
         return self.outcome()
+
+    def _fill_first(self) -> None:
+        """Fill pools in turn where some of them cost nothing: what is packed in one pool then mostly does not reach the least peaks."""
+        if self._can_fill() and self._free_rooms() and not self._is_settled(0):
+            self._fill(at_prices=True)
 
     def _minimise(self, index: int) -> None:
         """Lower one term, with the earlier ones no worse than they are."""
@@ -259,7 +265,7 @@ class Whole(FreeHeights):
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
-            can_fill = question.term == 1 and self._can_fill()
+            can_fill = question.term == 1 and not self.is_filled and self._can_fill()
             if can_fill:
                 self._fill(at_prices=is_scarce)
             if is_scarce and (self.is_filled or not can_fill):

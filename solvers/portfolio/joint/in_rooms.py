@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeAlias
 
-from ...bounds.beside_free import peaks_beside_free
 from ...bounds.first_bounds import first_bounds
+from ...bounds.weighted_sections import peaks_beside_free
 from ...geometry.rooms import Way, ways_of
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement

@@ -5,12 +5,15 @@ is filled with these, and then with what gains most for its size; all others go 
 come sooner the next time, until it can be packed. An attempt takes about as long as a pass of greedy, and mostly some dozens are enough, however crowded pools
 are. Then the dearest blocks come sooner, and what comes of that is kept if it costs less.
 
+Pools whose peaks cost nothing must be full there, too, and end where they end: what is in one of them is exchanged until no sum is greater.
+
 Where half of the work finds nothing, gains count for less and sizes for more, and all pools but the last are lowered step by step; after each placement
 they are raised again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -23,6 +26,7 @@ from ....model.instance import Bools, Instance, Ints, Placement
 from ....model.solver import Control, Goal, Task
 from .. import budget
 from ..placing.packing import Packing, ending_at
+from . import subsets
 
 FULL, STEPS = 900, 20
 """Blocks that are live where all together take more than so many thousandths of the most come sooner, by a half for each step of so many."""
@@ -61,6 +65,9 @@ class Filling:
         self.height = int(live.max())
         """How much is live at the fullest section: what the peaks come to."""
         self._fullest = int(live.argmax())
+        self._free = [p for p in self._turns[:-1] if not pools[p].cost and pools[p].capacity is not None]
+        self.least = self.height
+        """What the peaks that cost something come to, as far as is known."""
         self._lives = np.zeros(instance.blocks, dtype=np.int64)
         np.add.at(self._lives, self._block, instance.rect_end - instance.rect_start)
         areas = np.zeros(instance.blocks, dtype=np.int64)
@@ -89,8 +96,8 @@ class Filling:
         """Of all attempts that failed, the one whose last pool was least too full: by how much, where blocks are without that pool, and the heights."""
 
     def run(self, work: int) -> Placement | None:
-        """The cheapest placement that is found; None if there was none within the work."""
-        best, least = None, np.inf
+        """The placement of the least peaks that is found, the cheapest of those; None if there was none within the work."""
+        best, least = None, (np.inf, np.inf)
         while self._gains and self.work < work and self._control.stopped() is None:
             if self._is_eased or (best is None and self.work * EASED_AFTER >= work):
                 self._ease()
@@ -107,9 +114,9 @@ class Filling:
                 self._let_come_sooner(rest, over, lower)
                 continue
             pools[rest], offset[rest] = last, bases
-            cost = float(self._costs[np.arange(len(pools)), pools].sum())
-            if cost < least:
-                best, least = Placement(pools, offset), cost
+            worth = self._counted(tops), float(self._costs[np.arange(len(pools)), pools].sum())
+            if worth < least:
+                best, least = Placement(pools, offset), worth
             self._level, self._tries = min(self._level + RAISE, 1000), 0
             self._begin_again(pools)
         return best
@@ -173,8 +180,33 @@ class Filling:
                     keeps[block] = pool
             left = left[keeps[left] < 0]
         keeps[left] = self._turns[-1]
-        tops[self._turns[-1]] = int(sizes[left].sum())
+        for pool in self._free:
+            self._fill_up(pool, sizes, keeps)
+        tops = [int(sizes[keeps == pool].sum()) for pool in range(len(tops))]
+        for pool in self._free:
+            tops[pool] = i.pools[pool].capacity or 0
+        self.least = min(self.least, self._counted(tops))
         return keeps, tuple(tops)
+
+    def _counted(self, tops: Sequence[int]) -> int:
+        """The sum of these heights, without those that cost nothing."""
+        return sum(tops) - sum(tops[pool] for pool in self._free)
+
+    def _fill_up(self, pool: int, sizes: Ints, keeps: Ints) -> None:
+        """Exchange what is in the pool at the fullest section, until no sum is greater: those that gain least there, and others of the last pool first."""
+        i, last = self._instance, self._turns[-1]
+        urgency = self._urgency(self._gains[self._turns.index(pool)])
+        inside = np.flatnonzero((keeps == pool) & i.allowed[:, last])
+        inside = inside[np.argsort(urgency[inside], kind="stable")][: subsets.MOST]
+        outside = np.flatnonzero((keeps >= 0) & i.allowed[:, pool] & ~np.isin(keeps, self._free))
+        outside = outside[np.lexsort((urgency[outside], keeps[outside] != last))][: subsets.MOST]
+        some = np.concatenate([inside, outside])
+        room = (i.pools[pool].capacity or 0) - int(sizes[keeps == pool].sum())
+        taken = subsets.fullest(sizes[some], room + int(sizes[inside].sum()))
+        self.work += subsets.WORK
+        if int(sizes[some[taken]].sum()) > int(sizes[inside].sum()):
+            keeps[some[~taken & (keeps[some] == pool)]] = last
+            keeps[some[taken]] = pool
 
     def _filled(self, lower: Instance, keeps: Ints) -> tuple[Ints, Ints]:
         """Where blocks are, -1 for those left to the last pool, and where they begin."""

@@ -15,6 +15,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.room_prices import costs_by_pool
+from solvers.bounds.weighted_sections import peaks_beside_free
 from solvers.choice.pools.searches.filling import Filling
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
@@ -56,6 +57,16 @@ def test_pools_are_lowered_where_nothing_is_found_below_full_ones(blocks: int, s
     assert violation(instance, found) is None
     assert evaluate(instance, found)[0] == first_bounds(instance).value[0]
     assert (found.offset == again.offset).all()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_pools_whose_peaks_cost_nothing_are_full_at_the_fullest_section(seed: int) -> None:
+    plain = crowded(seed)
+    instance = replace(plain, pools=(plain.pools[0], replace(plain.pools[1], cost=0), *plain.pools[2:]))
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    assert found is not None
+    assert violation(instance, found) is None
+    assert evaluate(instance, found)[0] == peaks_beside_free(instance)
 
 
 def test_blocks_that_may_be_in_the_last_pool_alone_never_come_sooner() -> None:
