@@ -4,21 +4,24 @@
 
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
 reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers; in `exclusions`
-some buffers that meet may share addresses. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
+some buffers that meet may share addresses; in `fixed` some keep the place that a plan gave them. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
 problem. All plans are verified.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, groupby
 from random import Random
 
 from planner import Buffer, Options, Pool, Problem, end_solver_processes, plan, verify
-from planner.model.problem import Colocation, Constraints
+from planner.model.problem import Colocation, Constraints, Fixed
 from scripts.measure.arguments import Arguments, seeds
 
 WITH_CONFLICTS = 3
 SIZES = ("alike", "powers", "scattered")
+WORK_OF_FIXED = 1_000_000
+"""The work of the plan that says where buffers are fixed."""
 
 
 def main() -> None:
@@ -135,14 +138,32 @@ def views(count: int, seed: int) -> Problem:
 def exclusions(count: int, seed: int) -> Problem:
     """A problem of so many buffers, about thirty live at a time, and each twentieth pair of those that meet may share addresses."""
     rng = Random(seed)
-    starts = [rng.randrange(count) for _ in range(count)]
-    lives = [(start, start + 1 + int(rng.expovariate(1 / 30))) for start in starts]
+    lives = _thirty_at_a_time(rng, count)
     buffers = [Buffer(n, rng.randrange(1, 1_000), live=(life,)) for n, life in enumerate(lives)]
     meeting = [
-        (a, b) for a, b in combinations(range(count), 2) if max(starts[a], starts[b]) < min(lives[a][1], lives[b][1])
+        (a, b)
+        for a, b in combinations(range(count), 2)
+        if max(lives[a][0], lives[b][0]) < min(lives[a][1], lives[b][1])
     ]
     excluded = tuple(pair for pair in meeting if rng.random() < 0.05)
     return Problem(tuple(buffers), (Pool("memory", None),), Constraints(exclusions=excluded))
+
+
+def fixed(count: int, seed: int) -> Problem:
+    """A problem of so many buffers, about thirty live at a time, some of which have the places of a plan, so that its peak can be reached."""
+    rng = Random(seed)
+    sizes = rng.choice(SIZES)
+    free = [Buffer(n, _size(rng, sizes), live=(life,)) for n, life in enumerate(_thirty_at_a_time(rng, count))]
+    problem = Problem(tuple(free), (Pool("memory", None),))
+    made = plan(problem, Options(time_limit=None, work_limit=WORK_OF_FIXED, workers=1))
+    part = rng.choice((0.02, 0.1, 0.3))
+    at = {place.id: Fixed(place.pool, place.offset) for place in made.placements if rng.random() < part}
+    return replace(problem, buffers=tuple(replace(buffer, fixed=at.get(buffer.id)) for buffer in free))
+
+
+def _thirty_at_a_time(rng: Random, count: int) -> list[tuple[int, int]]:
+    starts = [rng.randrange(count) for _ in range(count)]
+    return [(start, start + 1 + int(rng.expovariate(1 / 30))) for start in starts]
 
 
 def _life(rng: Random, moments: int, longest: int) -> tuple[int, int]:
@@ -150,7 +171,14 @@ def _life(rng: Random, moments: int, longest: int) -> tuple[int, int]:
     return start, min(moments, start + rng.randint(1, longest))
 
 
-KINDS = {"gaps": gaps, "ranges": ranges, "many_ranges": many_ranges, "views": views, "exclusions": exclusions}
+KINDS = {
+    "gaps": gaps,
+    "ranges": ranges,
+    "many_ranges": many_ranges,
+    "views": views,
+    "exclusions": exclusions,
+    "fixed": fixed,
+}
 
 if __name__ == "__main__":
     main()

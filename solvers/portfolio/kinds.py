@@ -8,6 +8,7 @@ import numpy as np
 
 from ..model.conflicts import live_pair_count
 from ..model.instance import Instance
+from ..model.needs import fixed
 
 FEW = 50
 """With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
@@ -29,6 +30,8 @@ class Kind(StrEnum):
     """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
     EXEMPT = "exempt"
     """Some pairs that are live together may share addresses all the same."""
+    FIXED = "fixed"
+    """Some blocks have one place, so that there is room below and between them that others must fill."""
 
 
 def kind_of(instance: Instance) -> Kind:
@@ -39,7 +42,9 @@ def kind_of(instance: Instance) -> Kind:
         return Kind.PAIRS
     if _has_mixed_alignments(instance):
         return Kind.MIXED
-    return Kind.EXEMPT if len(instance.exclusions) else Kind.USUAL
+    if len(instance.exclusions):
+        return Kind.EXEMPT
+    return Kind.FIXED if fixed(instance).any() else Kind.USUAL
 
 
 def _is_woven(instance: Instance) -> bool:

@@ -109,7 +109,7 @@ def test_a_plan_s_prices_stand_up_to_verification_and_spoiled_ones_do_not(prefer
     made = plan(problem, Options(time_limit=None, work_limit=60_000))
     assert verify(problem, made) == ()
     kind = Proof.POOL_SHARING if prefer is Preference.SIZE else Proof.PRICED_ROOM
-    (proof,) = [c for c in made.certificates if c.proof is kind]
+    proof = next(c for c in made.certificates if c.proof is kind)
     assert proof.value > 0
     higher = replace(proof, value=proof.value + 1)
     spoiled = replace(made, certificates=tuple(higher if c is proof else c for c in made.certificates))

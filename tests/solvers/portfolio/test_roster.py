@@ -267,7 +267,7 @@ def test_in_python_the_fastest_engine_leads_and_slow_ones_are_left_out() -> None
 
 
 @pytest.mark.parametrize("name", [name for name, row in SOLVERS.items() if row.kind is SolverKind.BOUNDER])
-@pytest.mark.parametrize("kind", ["pool_packing", "random"])
+@pytest.mark.parametrize("kind", ["pools", "random"])
 def test_greedy_gives_a_placement_and_a_bound(name: str, kind: str) -> None:
     problem = generate(kind, Request(40, 3))
     greedy, made = (plan(problem, Options(solver=each)) for each in ("greedy", name))
@@ -276,7 +276,7 @@ def test_greedy_gives_a_placement_and_a_bound(name: str, kind: str) -> None:
     assert bound is not None
     assert greedys is not None
     assert verify(problem, made) == ()
-    if kind == "pool_packing" and name in {"room_prices", "pool_sharing"}:
+    if kind == "pools" and name in {"room_prices", "pool_sharing"}:
         assert bound > greedys
     else:
         assert bound == greedys
