@@ -26,7 +26,6 @@ from ....model.instance import Bools, Instance, Ints, Placement
 from ....model.solver import Control, Goal, Task
 from .. import budget
 from ..placing.packing import Packing, ending_at
-from . import subsets
 
 FULL, STEPS = 900, 20
 """Blocks that are live where all together take more than so many thousandths of the most come sooner, by a half for each step of so many."""
@@ -42,6 +41,8 @@ LEAST_GAIN = 1e-9
 """Less than any gain that counts."""
 KEPT, DEAREST = 0.8, 30
 """What is kept of who came sooner after a placement, and how many blocks then come sooner since they cost most in their pools."""
+EXCHANGED, SUMS = 14, 2_000
+"""So many blocks of a pool that costs nothing, and of others, are exchanged at most; what it takes to look at all sums of each half of these."""
 
 
 Division: TypeAlias = tuple[Ints, tuple[int, ...]]
@@ -197,13 +198,13 @@ class Filling:
         i, last = self._instance, self._turns[-1]
         urgency = self._urgency(self._gains[self._turns.index(pool)])
         inside = np.flatnonzero((keeps == pool) & i.allowed[:, last])
-        inside = inside[np.argsort(urgency[inside], kind="stable")][: subsets.MOST]
+        inside = inside[np.argsort(urgency[inside], kind="stable")][:EXCHANGED]
         outside = np.flatnonzero((keeps >= 0) & i.allowed[:, pool] & ~np.isin(keeps, self._free))
-        outside = outside[np.lexsort((urgency[outside], keeps[outside] != last))][: subsets.MOST]
+        outside = outside[np.lexsort((urgency[outside], keeps[outside] != last))][:EXCHANGED]
         some = np.concatenate([inside, outside])
         room = (i.pools[pool].capacity or 0) - int(sizes[keeps == pool].sum())
-        taken = subsets.fullest(sizes[some], room + int(sizes[inside].sum()))
-        self.work += subsets.WORK
+        taken = fullest(sizes[some], room + int(sizes[inside].sum()))
+        self.work += SUMS
         if int(sizes[some[taken]].sum()) > int(sizes[inside].sum()):
             keeps[some[~taken & (keeps[some] == pool)]] = last
             keeps[some[taken]] = pool
@@ -270,3 +271,26 @@ def _lost(here: Floats, later: Floats) -> Floats:
     is_open = np.isfinite(here)
     lost: Floats = np.where(is_open, later, -np.inf) - np.where(is_open, here, 0.0)
     return lost
+
+
+def fullest(sizes: Ints, room: int) -> Bools:
+    """Which of them take most of the room together, by all sums of each half of them."""
+    half = len(sizes) // 2
+    one, other = _sums(sizes[:half]), _sums(sizes[half:])
+    order = np.argsort(other, kind="stable")
+    place = np.searchsorted(other[order], room - one, side="right") - 1
+    total = np.where(place >= 0, one + other[order[place]], -1)
+    best = int(total.argmax())
+    if total[best] < 0:
+        return np.zeros(len(sizes), dtype=np.bool_)
+    number = best | int(order[place[best]]) << half
+    taken: Bools = np.array([number >> n & 1 for n in range(len(sizes))], dtype=np.bool_)
+    return taken
+
+
+def _sums(sizes: Ints) -> Ints:
+    """The sum of each subset, whose number has a bit for each size."""
+    sums = np.zeros(1, dtype=np.int64)
+    for size in sizes.tolist():
+        sums = np.concatenate([sums, sums + size])
+    return sums

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.room_prices import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
-from solvers.choice.pools.searches.filling import Filling
+from solvers.choice.pools.searches.filling import Filling, fullest
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
@@ -123,3 +124,20 @@ def test_the_same_work_gives_the_same_placement() -> None:
     assert again is not None
     assert (first.pool == again.pool).all()
     assert (first.offset == again.offset).all()
+
+
+def test_no_other_subset_fills_the_room_better() -> None:
+    draw = random.Random(1)
+    filled = 0
+    for _ in range(200):
+        sizes = [draw.randint(1, 30) for _ in range(draw.randint(0, 7))]
+        room = draw.randint(0, 80)
+        taken = fullest(np.array(sizes, dtype=np.int64), room)
+        sums = (
+            sum(s for s, some in zip(sizes, each, strict=True) if some)
+            for each in product((False, True), repeat=len(sizes))
+        )
+        best = max(each for each in sums if each <= room)
+        assert int(np.array(sizes, dtype=np.int64)[taken].sum()) == best
+        filled += best == room
+    assert filled > 10
