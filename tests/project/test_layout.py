@@ -24,7 +24,6 @@ FACES = {
     "api/cli/exit_codes.py": "what scripts read; docs/cli.md lists them",
     "solvers/choice/alternatives/questions/wire.py": "answers as both processes know them: the one that asks does not load what answers",
     "api/store/sql/databases/migrations": "what alembic loads: one step each, which never changes",
-    "solvers/choice/pools/searches/subsets.py": "sums, which know nothing of pools",
     "solvers/others/named/tflm.py": "planners that users name; loaded only for them, which saves 1.6 ms of the processor",
     "docker/healthcheck.py": "a program: what a container's engine runs",
     "tests/running/limited.py": "a program: what tests start services with",
