@@ -52,7 +52,7 @@ class _Cover:
         known = set[tuple[int, ...]]()
         for vertex in in_time(order, PREPARING):
             clique = self._grown([vertex])
-            if len(clique) > 1 and tuple(clique) not in known:
+            if tuple(clique) not in known:
                 known.add(tuple(clique))
                 yield clique
         count = len(known)

@@ -92,7 +92,7 @@ def _with(problem: Problem, numbers: Sequence[int], found: Lifetimes, *, is_time
     for n, spans in zip(numbers, lives, strict=True):
         buffers[n] = replace(buffers[n], live=spans)
     if not is_timed and has_read_only_pools(problem):
-        always = (0, max(spans[-1][1] for spans in lives))
+        always = (0, max((spans[-1][1] for spans in lives if spans), default=1))
         buffers = [replace(each, live=(always,)) if is_constant(each) else each for each in buffers]
     names = [problem.buffers[n].id for n in numbers]
     rules = replace(problem.constraints, conflicts=tuple((names[a], names[b]) for a, b in missing))

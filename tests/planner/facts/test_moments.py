@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from memplan import Buffer, Constraints, Pool, Problem
+from planner.facts.constants import CONSTANT
 from planner.facts.moments.cover import cover_of
 from planner.facts.moments.lifetimes import moments_of, with_lifetimes
 from planner.facts.moments.simpler import said_simpler
@@ -160,6 +161,17 @@ def noisy_pairs(seed: int, count: int = 60) -> Pairs:
     starts = [draw.randrange(60) for _ in range(count)]
     pairs = of_intervals([(start, start + draw.randint(1, 20)) for start in starts])
     return {pair for pair in combinations(range(count), 2) if draw.random() < (0.95 if pair in pairs else 0.01)}
+
+
+def test_constants_are_live_as_long_as_anybody_beside_one_who_conflicts_with_nobody() -> None:
+    """That one had no moment, and the last moment of all was asked of it."""
+    draw = random.Random(1)
+    pairs = tuple(pair for pair in combinations(range(1, 30), 2) if draw.random() < 0.4)
+    buffers = (*(Buffer(n, 5) for n in range(30)), Buffer("c", 5, kind=CONSTANT))
+    pools = (Pool("a"), Pool("b"), Pool("rom", 100, read_only=True))
+    found = with_lifetimes(Problem(buffers, pools, Constraints(conflicts=pairs)))
+    last = max(buffer.live[-1][1] for buffer in found.buffers[:-1] if buffer.live)
+    assert found.buffers[-1].live == ((0, last),)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -137,6 +137,19 @@ def test_in_several_memories_what_stands_beside_lifetimes_becomes_moments(seed: 
     assert in_moments(problem) == found
 
 
+def test_who_meets_nobody_is_live_all_the_same() -> None:
+    """Else what bounds a memory at each moment does not know of it."""
+    lone = tuple((0, n) for n in range(1, 12))
+    spans = [(0, 40), *((3 * n, 3 * n + 6) for n in range(11))]
+    buffers = tuple(Buffer(n, 5, live=(span,)) for n, span in enumerate(spans))
+    pools = (Pool("a", 70), Pool("b"))
+    found = said_simpler(
+        Problem(buffers, pools, Constraints(exclusions=(*lone, (1, 2), (3, 4)), conflicts=((1, 9), (2, 8))))
+    )
+    assert found.constraints == Constraints()
+    assert all(buffer.live for buffer in found.buffers)
+
+
 def test_few_conflicts_beside_lifetimes_stay() -> None:
     """Moments of cliques are in no order of time, which costs more than so few conflicts tell."""
     problem = replace(of_intervals([(n, n + 9) for n in range(20)]), pools=(Pool("a", 9), Pool("b")))
