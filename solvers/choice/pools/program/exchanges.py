@@ -110,6 +110,8 @@ class _Search:
         for half, total in zip(combinations(groups, more), map(sum, combinations(units, more)), strict=True):
             for other in of_sum.get(total, ()):
                 self.compared += 1
+                if self.compared > self._most:
+                    return None
                 both = {*half, *other}
                 if len(both) == size and sum(abs(change[group]) for group in both) >= least:
                     return tuple(sorted(both))

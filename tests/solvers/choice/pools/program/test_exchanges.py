@@ -72,6 +72,15 @@ def test_sets_of_five_are_found_among_many_that_change_at_once() -> None:
     assert smaller.pool_class.reshape(4, 5).tolist() == [[5 * number] * 5 for number in range(4)]
 
 
+def test_where_many_sums_are_equal_no_more_is_compared_than_may_be() -> None:
+    """All pairs of sets with these sums were compared, half a million of them, before anybody asked how many there had been."""
+    blocks = [plain(0, 4, 4) for _ in range(10)] + [plain(4, 8, 4) for _ in range(10)]
+    blocks += [plain(4, 8, 10**9), plain(4, 8, 10**9 + 4)]
+    found, compared = narrowed(make_instance(blocks, pools=TWO))
+    assert found is None
+    assert compared <= exchanges.MOST_A_BLOCK * len(blocks) + exchanges.MOST_AT_A_MOMENT
+
+
 def test_what_may_not_be_together_is_not_joined() -> None:
     homes = [plain(0, 4, 60, pools=[0]), plain(4, 8, 60, pools=[1])]
     assert narrowed(make_instance(homes, pools=TWO))[0] is None
