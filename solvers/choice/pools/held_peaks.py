@@ -26,7 +26,7 @@ from .prices.fullest_rows import spread_rows
 from .prices.tops import Tops, highest_tops
 from .program.program import Program, Room, settled_in
 from .questions.question import Answer, Question
-from .searches.filling import Filling
+from .searches.filling import Filling, last_turn
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice, is_held_by_peaks
 
@@ -49,7 +49,7 @@ class HeldPeaks(PlacedChoices):
         first = program.terms[0]
         if not is_held_by_peaks(program, 1) or len(set(first.of_peaks) - {0}) != 1 or first.is_largest:
             return False
-        if any(room.capacity is None for room in self._free_rooms()):
+        if any(room.capacity is None for room in self._free_rooms()) or not first.of_peaks[last_turn(self.instance)]:
             return False
         return live_pair_count(self.instance) <= budget.PAIRS_FILLED_PER_UNIT * self._some(budget.FILLING)
 

@@ -7,8 +7,8 @@ are. Then the dearest blocks come sooner, and what comes of that is kept if it c
 
 Pools whose peaks cost nothing must be full there, too, and end where they end: what is in one of them is exchanged until no sum is greater.
 
-Where half of the work finds nothing, gains count for less and sizes for more, and all pools but the last are lowered step by step; after each placement
-they are raised again.
+Where half of the work finds nothing, gains count for less and sizes for more, and all pools but the last and those that cost nothing are lowered step by step;
+after each placement they are raised again.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Filling:
         self.work = 0
         self._instance, self._task, self._control, self._given = instance, task, control, division
         pools = instance.pools
-        self._turns = sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
+        self._turns = in_turn(instance)
         self._block = instance.part_block[instance.rect_part]
         self._sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         live = self._live(np.ones(instance.blocks, dtype=bool))
         self.height = int(live.max())
-        """How much is live at the fullest section: what the peaks come to."""
+        """How much is live at the fullest section: what all peaks come to, if none of them costs nothing."""
         self._fullest = int(live.argmax())
         self._free = [p for p in self._turns[:-1] if not pools[p].cost and pools[p].capacity is not None]
         self.least = self.height
@@ -174,7 +174,8 @@ class Filling:
         keeps, tops, left = np.full(i.blocks, -1), [0] * len(i.pools), np.unique(self._block[rects])
         for pool, gains in zip(self._turns, self._gains, strict=False):
             capacity = i.pools[pool].capacity
-            end = None if capacity is None else capacity * self._level // 1000
+            level = 1000 if pool in self._free else self._level
+            end = None if capacity is None else capacity * level // 1000
             for block in left[np.argsort(-self._urgency(gains)[left], kind="stable")].tolist():
                 if i.allowed[block, pool] and (end is None or tops[pool] + int(sizes[block]) <= end):
                     tops[pool] += int(sizes[block])
@@ -264,6 +265,17 @@ class Filling:
         np.subtract.at(change, i.rect_end[rects], self._sizes[rects])
         live: Ints = np.cumsum(change)[: i.sections]
         return live
+
+
+def in_turn(instance: Instance) -> list[int]:
+    """The pools in the order in which they are filled."""
+    pools = instance.pools
+    return sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
+
+
+def last_turn(instance: Instance) -> int:
+    """The pool that holds whatever the others leave; its peak must count."""
+    return in_turn(instance)[-1]
 
 
 def _lost(here: Floats, later: Floats) -> Floats:

@@ -10,14 +10,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner import Preference
+from planner import Buffer, Pool, Preference, Problem
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.room_prices import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.searches.filling import Filling, fullest
+from solvers.choice.pools.whole import Whole
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
@@ -141,3 +143,16 @@ def test_no_other_subset_fills_the_room_better() -> None:
         assert int(np.array(sizes, dtype=np.int64)[taken].sum()) == best
         filled += best == room
     assert filled > 10
+
+
+@pytest.mark.parametrize(("costs", "can"), [((0, 2), True), ((2, 0), False), ((1, 1), True), ((0, 0), False)])
+def test_pools_are_filled_only_where_the_last_one_costs_something(costs: tuple[int, int], *, can: bool) -> None:
+    """Else the dear pool would be filled before the free one."""
+    pools = tuple(
+        Pool(name, 400, cost=cost, rank=rank) for rank, (name, cost) in enumerate(zip("ab", costs, strict=True))
+    )
+    buffers = tuple(Buffer(n, 20 + n % 7, live=((n, n + 9),), reads=n % 5) for n in range(40))
+    instance = lower(with_preference(Problem(buffers, pools), Preference.SIZE)).instance
+    run = Whole(instance, program_of(instance), Task(Limits()), Silent())
+    run.value = (1 << 40, 1 << 40)
+    assert run._can_fill() is can
