@@ -25,13 +25,22 @@ from ..geometry.shape import outline, union
 from ..model.instance import Bools, Instance, Ints
 from ..model.interruption import check_interrupted, interruptible
 from ..model.outcome import Certificate, Proof
+from .beside_walls import Sums
 
 Weights: TypeAlias = Sequence[tuple[int, int, int, int]]
 """(pool, section, numerator, denominator), as in a certificate."""
 SECTIONS_BESIDE_FREE = 8
 """So many of the fullest sections are looked at."""
-MOST_UNITS = 1 << 20
-"""The sums of sizes in larger pools are not listed."""
+
+
+def live_by_section(instance: Instance) -> Ints:
+    """What is live in each section, with all pools together."""
+    shape = outline(instance)
+    change = np.zeros(instance.sections + 1, dtype=np.int64)
+    np.add.at(change, shape.start, shape.high - shape.low)
+    np.subtract.at(change, shape.end, shape.high - shape.low)
+    live: Ints = np.cumsum(change[:-1])
+    return live
 
 
 class LiveHeights:
@@ -221,15 +230,11 @@ def busiest_section(instance: Instance) -> Certificate | None:
 
 def weigh_busiest(instance: Instance) -> tuple[Certificate, Least] | None:
     """The certificate of busiest_section, and the sums of its weights."""
-    shape = outline(instance)
-    if not len(shape.block):
+    live = live_by_section(instance)
+    if not live.any():
         return None
-    load = np.zeros(instance.sections + 1, dtype=np.int64)
-    np.add.at(load, shape.start, shape.high - shape.low)
-    np.subtract.at(load, shape.end, shape.high - shape.low)
-    load = np.cumsum(load)
-    section = int(np.argmax(load[:-1]))
-    price = _price_of_unit(instance, int(load[section]))
+    section = int(live.argmax())
+    price = _price_of_unit(instance, int(live[section]))
     weights = tuple((p, section, price, 1) for p in range(len(instance.pools)))
     rects = (instance.rect_start <= section) & (instance.rect_end > section)
     parts = tuple(np.unique(instance.rect_part[rects]).tolist())
@@ -259,25 +264,11 @@ def peaks_beside_free(instance: Instance) -> int:
     ends = [instance.pools[pool].capacity for pool in free]
     if not free or None in ends or len(free) == len(instance.pools) or len(instance.exclusions):
         return 0
-    shape, most = outline(instance), 0
-    load = np.zeros(instance.sections + 1, dtype=np.int64)
-    np.add.at(load, shape.start, shape.high - shape.low)
-    np.subtract.at(load, shape.end, shape.high - shape.low)
-    live = np.cumsum(load)
+    live, most = live_by_section(instance), 0
     fullest = sorted(peak_sections(instance), key=lambda section: -int(live[section]))[:SECTIONS_BESIDE_FREE]
     for _, heights in LiveHeights(instance).over(sorted(fullest)):
         rest = sum(heights.values())
         for pool, end in zip(free, ends, strict=True):
-            rest -= greatest_sum([size for block, size in heights.items() if instance.allowed[block, pool]], end or 0)
+            rest -= Sums([size for block, size in heights.items() if instance.allowed[block, pool]]).largest(end or 0)
         most = max(most, rest)
     return most * min(spec.cost for spec in instance.pools if spec.cost)
-
-
-def greatest_sum(sizes: list[int], most: int) -> int:
-    """The greatest sum of some of these sizes that is no more than this, or a number above it where sums cannot be listed."""
-    if sum(sizes) <= most or most > MOST_UNITS:
-        return min(sum(sizes), most)
-    reached, kept = 1, (1 << most + 1) - 1
-    for size in sizes:
-        reached |= reached << size & kept
-    return reached.bit_length() - 1

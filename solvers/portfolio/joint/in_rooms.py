@@ -60,7 +60,7 @@ class Standing:
     bound: Value
     is_impossible: bool = False
     best: Value | None = None
-    """The best that a run found there."""
+    """The best that is known there."""
     floors: list[tuple[Value, Value]] = field(default_factory=list)
     """What is proven of each term where the earlier ones are no higher than in the second value."""
 
@@ -178,11 +178,10 @@ class InRooms:
     def _looked_at(self, way: Way) -> Standing:
         first = first_bounds(way.instance, self._control.stopped)
         term = way.instance.terms[0]
-        beside = least_choice_cost(way.instance, term) + peak_price(way.instance, term) * peaks_beside_free(
-            way.instance
-        )
-        value = max(first.value, (beside,))
-        return Standing(way, way.bound(value), is_impossible=bool(first.shortage))
+        price, beside = peak_price(way.instance, term), least_choice_cost(way.instance, term)
+        if price:
+            beside += price * peaks_beside_free(way.instance)
+        return Standing(way, way.bound(max(first.value, (beside,))), is_impossible=bool(first.shortage))
 
     def _open(self) -> list[Standing]:
         """Ways that may have something better."""
@@ -196,7 +195,7 @@ class InRooms:
         return each.is_impossible or is_none_better
 
     def _try(self, one: Standing, work: int) -> None:
-        """Solve a way with this work."""
+        """Solve a way with this work; where peaks alone come first, from the best so far if it lies in the way's rooms."""
         start = None if self._best.placement is None or self._counts_choice() else one.way.inside(self._best.placement)
         task = replace(self._task_of(work), start=start)
         outcome = self._solve(one.way.instance, task, Passed(one.way, self._control))

@@ -17,7 +17,6 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.priced_room import priced_value, proof_of
 from solvers.bounds.weighted_sections import (
     LiveHeights,
-    greatest_sum,
     homes_of_classes,
     least,
     peak_sections,
@@ -262,10 +261,3 @@ def test_no_choice_is_below_the_bound_and_many_reach_it() -> None:
         more += found > first_bounds(instance).value[0]
     assert reached > 50
     assert more > 20
-
-
-def test_sums_of_sizes_are_exact_up_to_the_room() -> None:
-    assert greatest_sum([5, 5, 3], 9) == 8
-    assert greatest_sum([5, 5, 3], 13) == 13
-    assert greatest_sum([4, 6], 3) == 0
-    assert greatest_sum([1 << 30, 1 << 30], 1 << 30) == 1 << 30

@@ -56,12 +56,12 @@ class FullestRows(SomeRows):
 
 
 def spread_rows(program: Program, most: int) -> SomeRows:
-    """Rows with no more entries than this, if they must be left out: of neighbours those where most is live, and all at the few fullest sections."""
+    """Rows with about so many entries, if they must be left out: of neighbours those where most is live. Those at the few fullest sections are never left out."""
     lives = _lives(program)
     of_pool = _of_pool(program)
     kept = SomeRows(program, range(len(lives)))
-    part = most
-    while kept.program.entries > most and part:
+    part, longest = most, max(map(len, of_pool))
+    while kept.program.entries > most and longest * part >= program.entries:  # else there is one of each pool already
         found = set(_at_fullest(program, lives, of_pool))
         for here in of_pool:
             count = max(len(here) * part // program.entries, 1)

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from ....bounds.weighted_sections import homes_of_classes, weigh
-from ....geometry.shape import outline
+from ....bounds.weighted_sections import homes_of_classes, live_by_section, weigh
 from ....model.instance import Instance
 from ..program.program import Costs
 
@@ -39,11 +36,7 @@ def highest_tops(instance: Instance, terms: Sequence[Costs], held: Sequence[int]
 
 def _at_fullest(instance: Instance) -> list[tuple[tuple[int, ...], int]]:
     """What the classes with the same homes take together at the fullest section, by homes."""
-    shape = outline(instance)
-    load = np.zeros(instance.sections + 1, dtype=np.int64)
-    np.add.at(load, shape.start, shape.high - shape.low)
-    np.subtract.at(load, shape.end, shape.high - shape.low)
-    section = int(np.argmax(np.cumsum(load)[:-1])) if instance.sections else 0
+    section = int(live_by_section(instance).argmax()) if instance.sections else 0
     _, taken, _ = weigh(instance, ((0, section, 1, 1),))
     homes, together = homes_of_classes(instance), dict[tuple[int, ...], int]()
     for number, of_pool in taken.items():
