@@ -61,15 +61,16 @@ class SeparatePools:
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
         any_will_do = task.goal is Goal.FIT  # then a bound is of use only where greedy finds none
+        pieces = list(by_pool(instance, self.pool_of))
+        wholes = pieces if whole is None or whole is instance else by_pool(whole, self.pool_of)
         self.pools = [
             SinglePool(
                 piece,
                 control.stopped,
                 is_quick=any_will_do,
-                own_end=whole is None
-                or all(instance.pools[p].capacity == whole.pools[p].capacity for p in piece.pools),
+                whole=None if piece.instance.pools[0].capacity == other.instance.pools[0].capacity else other.instance,
             )
-            for piece in by_pool(instance, self.pool_of)
+            for piece, other in zip(pieces, wholes, strict=True)
         ]
         self.target_peak = peak_worth(instance, task.target) if task.target and len(instance.pools) == 1 else None
         """The caller's target as a peak; None without one, or with several pools, whose peaks it does not tell."""

@@ -106,9 +106,9 @@ class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
     def __init__(
-        self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False, own_end: bool = True
+        self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False, whole: Instance | None = None
     ) -> None:
-        """With `is_quick` the bound is a cheap one, until `measure` is called. Without `own_end` its blocks' limits alone are why it ends."""
+        """With `is_quick` the bound is a cheap one, until `measure` is called. `whole`: the same pool, where it ends higher than it need be looked at."""
         pool, blocks = int(cut.pools[0]), cut.blocks
         single = replace(cut.instance, terms=(Term.SUM_OF_PEAKS,), pools=(replace(cut.instance.pools[0], cost=1),))
         self.number = pool
@@ -129,7 +129,7 @@ class SinglePool:
         lifted = above(open_ones, self.floor)
         self.unit = unit(lifted)
         self.instance = scaled(lifted, self.unit)
-        self._cut, self._single, self._is_quick, self._own_end = cut, single, is_quick, own_end
+        self._cut, self._whole, self._is_quick, self._own_end = cut, whole or single, is_quick, whole is None
         self._bound_by(stopped if not is_quick else lambda: True)
         self.capacity = self.instance.pools[0].capacity
         self.offset: Ints = np.zeros(len(self.blocks), dtype=np.int64)
@@ -157,7 +157,7 @@ class SinglePool:
         return self.in_units(moved)
 
     def _bound_by(self, stopped: Callable[[], object]) -> None:
-        found = pool_bound(self._single, 0, stopped=stopped)
+        found = pool_bound(self._whole, 0, stopped=stopped)
         assert found is not None, "every pool has blocks, and all of them are forced into its pool"
         self.certificate = Certificate(
             found.proof,
@@ -166,7 +166,9 @@ class SinglePool:
             None if found.section is None else int(self._cut.sections[found.section]),
             tuple(self._cut.parts[list(found.parts)].tolist()),
         )
-        self.bound = max(-((self.floor - found.value) // self.unit), 0)
+        # What ends lower may have larger units, which are no proof of what the whole one needs.
+        units = -((self.floor - found.value) // self.unit) if self._own_end else self.in_units(found.value)
+        self.bound = max(units, 0)
 
     def measure(self, stopped: Callable[[], object]) -> None:
         """Work out the bound, if that has been left out."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner import plan
+from planner import PlanStatus, plan
 from planner.generate import Request, generate
 from planner.model.problem import Buffer, Colocation, Constraints, Fixed, Pool, Problem
 from planner.planning.placing.lowering import lower
@@ -87,3 +87,16 @@ def test_blocks_that_begin_above_their_bases_may_have_bases_below_the_floor() ->
     above_nothing = Constraints(colocations=(Colocation("b", "a", 8),))
     made = plan(Problem(both, (Pool("memory", reserved=((0, 8),)),), above_nothing))
     assert (made.peak, made.bound) == (12, 12)
+
+
+def test_what_is_proven_of_a_pool_that_ends_below_a_range_holds_of_the_whole_pool() -> None:
+    """Below the range `head` and `tail` have one place, so two that are live together seemed to need 4 bytes: nobody could replay that, and the bound was withheld."""
+    buffers = (
+        Buffer("group", 0),
+        Buffer("head", 1, live=((0, 1),)),
+        Buffer("tail", 2),
+        Buffer("other", 2, 2, live=((0, 1),), max_offset=2),
+    )
+    as_one = Constraints(colocations=(Colocation("head", "group", 0), Colocation("tail", "group", 2)))
+    made = plan(Problem(buffers, (Pool("m", reserved=((4, 5),)),), as_one))
+    assert (made.status, made.peak, made.bound, made.warnings) == (PlanStatus.OPTIMAL, 4, 4, ())
