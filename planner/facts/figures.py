@@ -163,6 +163,11 @@ def homes(problem: Problem) -> Bools:
     return carried(problem, ("homes", names), of_each)
 
 
+def has_choice_of_pools(problem: Problem) -> bool:
+    """True if some buffer may be in several pools, as far as the buffers themselves say."""
+    return len(problem.pools) > 1 and bool((homes(problem).sum(axis=1) > 1).any())
+
+
 def _may_be_in(pool: str, buffer: Buffer) -> bool:
     is_allowed = buffer.pools is None or pool in buffer.pools
     return is_allowed and (buffer.fixed is None or buffer.fixed.pool == pool)

@@ -18,6 +18,7 @@ from ...model.deadline import PREPARING, look
 from ...model.plan import PlanCertificate
 from ...model.problem import BufferId, Problem
 from ..constants import has_read_only_pools, is_constant
+from ..figures import has_choice_of_pools
 from ..intervals import covers, merged, overlap
 from .beside_others import lives_beside
 from .cliques import Cliques, cliques_of
@@ -52,7 +53,7 @@ def with_lifetimes(problem: Problem) -> Problem:
         return problem
     found = _lifetimes(old, pairs)
     look(PREPARING)
-    if (found is None or found[1]) and not any(old) and len(problem.pools) > 1:
+    if (found is None or found[1]) and not any(old) and has_choice_of_pools(problem):
         found = found_in_cover(_neighbours(len(old), pairs), [problem.buffers[n].size for n in numbers]) or found
         look(PREPARING)
     return problem if found is None else _with(problem, numbers, found, is_timed=any(old))

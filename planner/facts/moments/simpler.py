@@ -21,6 +21,7 @@ from solvers.model.instance import Bools, Ints
 from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, look
 from ...model.problem import Buffer, Problem
+from ..figures import has_choice_of_pools
 from .cover import MOST_VERTICES
 from .graph import Graph, among, moving, numbered, spread, starts_within
 from .lifetimes import MOST_PAIRS, Lifetimes, found_in_cover, moments_of, with_lifetimes
@@ -142,7 +143,7 @@ def _in_intervals(problem: Problem) -> Problem | None:
 def _in_cover(problem: Problem) -> Problem | None:
     """Return the problem with a moment for each large clique, and no other conflicts but for the few that have none; None if that does not pay."""
     numbers, rules = moving(problem), problem.constraints
-    if len(problem.pools) == 1 or len(numbers) > MOST_VERTICES or not (rules.conflicts or rules.exclusions):
+    if len(numbers) > MOST_VERTICES or not (rules.conflicts or rules.exclusions) or not has_choice_of_pools(problem):
         return None
     neighbours = _neighbours(problem, numbers)
     if neighbours is None:

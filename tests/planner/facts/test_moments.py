@@ -211,6 +211,16 @@ def test_with_little_work_edges_are_left_over(monkeypatch: pytest.MonkeyPatch) -
     assert not inside & {*cliques.missing}
 
 
+def test_where_no_buffer_chooses_a_memory_conflicts_stay() -> None:
+    """Local search, which knows conflicts, packs one memory lower; there moments of cliques bound nothing more."""
+    buffers = tuple(Buffer(n, n + 1, pools=("a",)) for n in range(60))
+    problem = Problem(buffers, (Pool("a", 900), Pool("b")), Constraints(conflicts=tuple(sorted(noisy_pairs(3)))))
+    assert said_simpler(problem) == problem
+    timed = replace(problem, buffers=tuple(replace(each, live=((0, 9),)) for each in buffers))
+    excluded = replace(timed, constraints=Constraints(exclusions=tuple(sorted(noisy_pairs(4)))))
+    assert said_simpler(excluded) == excluded
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_in_several_memories_any_conflicts_become_moments(seed: int) -> None:
     pairs = noisy_pairs(seed)
