@@ -237,8 +237,7 @@ def stack_height(instance: Instance, pool: int, parts: Iterable[int], known: int
             (places if is_fixed else movable).append(Piece(lowest + low, high - low, modulus))
     places.sort()
     if any(one.end > other.start for one, other in pairwise(places)):
-        # There is no plan; this is the height if they could move, to any address: they say nothing of alignments to who looks for a common unit.
-        movable, places = movable + [place._replace(modulus=1) for place in places], []
+        movable, places = movable + places, []  # there is no plan; this is the height if they could move
     reserved, walls = instance.pools[pool].reserved, [(place.start, place.end) for place in places]
     height = max((end for _, end in walls), default=0)
     if not movable:

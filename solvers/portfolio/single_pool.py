@@ -106,7 +106,12 @@ class SinglePool:
     """A single pool's blocks, what is known of their peak, and the components still open."""
 
     def __init__(
-        self, cut: Piece, stopped: Callable[[], object] = never, *, is_quick: bool = False, whole: Instance | None = None
+        self,
+        cut: Piece,
+        stopped: Callable[[], object] = never,
+        *,
+        is_quick: bool = False,
+        whole: Instance | None = None,
     ) -> None:
         """With `is_quick` the bound is a cheap one, until `measure` is called. `whole`: the same pool, where it ends higher than it need be looked at."""
         pool, blocks = int(cut.pools[0]), cut.blocks
@@ -166,9 +171,8 @@ class SinglePool:
             None if found.section is None else int(self._cut.sections[found.section]),
             tuple(self._cut.parts[list(found.parts)].tolist()),
         )
-        # What ends lower may have larger units, which are no proof of what the whole one needs.
-        units = -((self.floor - found.value) // self.unit) if self._own_end else self.in_units(found.value)
-        self.bound = max(units, 0)
+        # The certificate is no proof of the next unit, if it ends between two: where fixed blocks overlap, or the pool is looked at below its end.
+        self.bound = max(self.in_units(found.value), 0)
 
     def measure(self, stopped: Callable[[], object]) -> None:
         """Work out the bound, if that has been left out."""

@@ -86,14 +86,6 @@ def test_reserved_ranges_push_up_blocks_that_do_not_fit_below() -> None:
     assert bound(make_instance([(0, 1, 4)], pools=[PoolSpec(None, ((5, 20),))])).value == 4
 
 
-def test_where_fixed_blocks_overlap_the_bound_says_nothing_of_their_alignment() -> None:
-    """Both may only begin at 0, so units are as large as they are, and a bound that is no multiple of that had been told as the next one, unproven."""
-    both = make_instance([plain(0, 1, 2, alignment=3, max_offset=0) for _ in range(2)])
-    found = pool_bound(both, 0)
-    assert found is not None
-    assert found.value == 4
-
-
 def test_fixed_blocks_bound_the_peak() -> None:
     assert bound(make_instance([plain(0, 1, 4, fixed=100), (3, 4, 5)])).value == 104
 

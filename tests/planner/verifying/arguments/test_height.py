@@ -33,6 +33,13 @@ def test_what_solvers_say_of_buffers_that_fit_nowhere_holds() -> None:
     assert least_height(places, "p", range(3)) == 6 + 6 + 9  # beside c, which stays
 
 
+def test_where_fixed_buffers_overlap_no_more_is_told_than_is_proven() -> None:
+    """Both may only begin at 0, and 5 bytes are proven: the next multiple of their sizes, 6, had been told."""
+    both = tuple(Buffer(i, 2, 3, live=((0, 1),), pools=("p",), max_offset=0) for i in range(2))
+    made = plan(Problem(both, (Pool("p"), Pool("q"))), Options(time_limit=None, work_limit=1, solver="greedy"))
+    assert (made.warnings, made.pools[0].bound) == ((), 4)
+
+
 def test_bounds_of_problems_without_a_plan_hold() -> None:
     answered = 0
     for seed in range(600):
