@@ -25,7 +25,7 @@ def explain_bound(problem: Problem, plan: Plan) -> str:
         kept = _strongest(kept, first)  # weaker ones are not met
     lines = [_in_words(size, certificate, first) for certificate in kept]
     if plan.status is PlanStatus.OPTIMAL:
-        lines.append(_met(plan.objective))
+        lines.append(_met(plan.objective, are_told=bool(lines)))
     elif plan.peak is not None and (first, plan.objective.value) != (Term.SUM_OF_PEAKS, plan.peak):
         lines.append(_of_what_was_minimised(first, plan.objective))
     elif plan.peak is not None:
@@ -49,10 +49,14 @@ def _strongest(certificates: Sequence[PlanCertificate], first_term: Term) -> lis
     return [each for what, each in zip(bounded, certificates, strict=True) if each.value == most[what]]
 
 
-def _met(objective: Objective) -> str:
-    """Return what an optimal plan meets; of peaks alone there is one bound."""
+def _met(objective: Objective, *, are_told: bool) -> str:
+    """Return what an optimal plan meets; of peaks alone there is one bound. Where everything is 0, no bound is told."""
     names = [_named(term.name) for term in objective.terms]
-    if objective.terms and (len(names) > 1 or objective.terms[0].name is not Term.SUM_OF_PEAKS):
+    is_of_peaks = names == [_named(Term.SUM_OF_PEAKS)]
+    if not are_told and not any(term.value for term in objective.terms):
+        what = "The plan's peak is 0 bytes" if is_of_peaks else "All that is minimised is 0"
+        return f"{what}, so no plan is better."
+    if names and not is_of_peaks:
         return f"The plan meets the bound of the {' and of the '.join(names)}, so no plan is better."
     return "The plan meets this, so no plan is better."
 

@@ -17,11 +17,11 @@ def irreducible_subset(
     """Return buffers of an infeasible problem that cannot be placed together, and whether the rest fits without any one of them.
 
     `fits` tells whether a part of the problem can be placed; None if unknown. `suspects` are tried first and used
-    if they alone are infeasible. Once `is_late`, the answer is the smallest set found so far.
+    if they alone are infeasible; that is asked even if it `is_late`. Then the answer is the smallest set found so far.
     """
     current = [buffer.id for buffer in problem.buffers]
     chosen = set(suspects)
-    if chosen and not is_late() and fits(only(problem, chosen)) is False:
+    if chosen and fits(only(problem, chosen)) is False:
         current = [id_ for id_ in current if id_ in chosen]
     needed, step, sure = 0, 1, True
     window, window_sure = 0, True

@@ -166,6 +166,13 @@ def test_a_bound_that_is_met_is_explained() -> None:
     )
 
 
+def test_of_nothing_no_bound_is_told() -> None:
+    nothing = Problem((), (Pool("sram"),))
+    assert explain_bound(nothing, plan(nothing, GREEDY)) == "The plan's peak is 0 bytes, so no plan is better."
+    fast = plan(nothing, replace(GREEDY, prefer=Preference.SPEED))
+    assert explain_bound(nothing, fast) == "All that is minimised is 0, so no plan is better."
+
+
 def test_a_bound_beyond_the_buffers_own_bytes_says_where_it_comes_from() -> None:
     beside = Problem((Buffer("a", 8, 1, ((0, 3),)), Buffer("b", 9, 1, ((0, 3),))), (Pool("sram", reserved=((7, 20),)),))
     assert explain_bound(beside, plan(beside, GREEDY)).splitlines()[0] == (

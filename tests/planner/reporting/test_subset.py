@@ -117,6 +117,12 @@ def test_without_time_the_subset_is_all_buffers() -> None:
     assert not irreducible
 
 
+def test_without_time_the_subset_is_those_suspected() -> None:
+    """They are what the message names."""
+    suspects = (7, *LARGE)
+    assert irreducible_subset(CROWD, crowd_fits, lambda: True, suspects) == (suspects, False)
+
+
 def test_a_doubt_is_not_taken_for_a_proof() -> None:
     def shy(problem: Problem) -> bool | None:
         return None if len(problem.buffers) < 4 else crowd_fits(problem)
