@@ -16,7 +16,7 @@ from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
 from .one_pool import pool_bound
 from .priced_room import priced_value
-from .weighted_sections import Least, shortage_by, weigh_busiest
+from .weighted_sections import Least, peaks_beside_free, shortage_by, weigh_busiest
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +127,9 @@ def least_of_term(
         if c.proof is Proof.MUST_MOVE and LINEAR_TERMS[term].moved is LINEAR_TERMS[c.term or term].moved
     ]
     return least_choice_cost(instance, term) + peak_price(instance, term) * of_peaks + max(moves, default=0)
+
+
+def least_beside_free(instance: Instance, term: Term) -> int:
+    """A lower bound on this term alone, by what has no room in pools that cost nothing."""
+    price = peak_price(instance, term)
+    return least_choice_cost(instance, term) + (price * peaks_beside_free(instance) if price else 0)

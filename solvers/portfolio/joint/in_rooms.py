@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeAlias
 
-from ...bounds.first_bounds import first_bounds
-from ...bounds.weighted_sections import peaks_beside_free
+from ...bounds.first_bounds import first_bounds, least_beside_free
 from ...geometry.rooms import Way, ways_of
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
-from ...model.linear_terms import choice_cost, least_choice_cost, peak_price
+from ...model.linear_terms import choice_cost, peak_price
 from ...model.objective import evaluate
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Goal, Limits, Task
@@ -53,7 +52,7 @@ class Passed:
 
 
 @dataclass(slots=True, eq=False)
-class Standing:
+class KnownWay:
     """What is known of a way."""
 
     way: Way
@@ -94,7 +93,7 @@ class InRooms:
         self._all = task.limits.work or 0
         self._took_part = dict[str, None]()
         self._notes = dict[str, None]()
-        self._ways = [self._looked_at(way) for way in ways]
+        self._ways = [self._known(way) for way in ways]
         self._free = sum(1 for _ in takewhile(lambda term: not peak_price(instance, term), ways[0].instance.terms))
         """How many terms come before the first that counts peaks."""
 
@@ -119,7 +118,7 @@ class InRooms:
             self._spread()
             waiting = [each for each in waiting if each is not one and not self._is_closed(each)]
 
-    def _likeliest(self, waiting: list[Standing]) -> Standing:
+    def _likeliest(self, waiting: list[KnownWay]) -> KnownWay:
         """That of the least bound; of those hardly above it that in which the best was found."""
         least = min(each.bound for each in waiting)
         near = [each for each in waiting if (each.bound[0] - least[0]) * HARDLY <= least[0]]
@@ -135,7 +134,7 @@ class InRooms:
         outcome = ask(AS_THEY_ARE, self._instance, task, self._control)
         if isinstance(outcome, Outcome):
             self._count(outcome)
-            self._keep(outcome.placement, outcome.value, outcome)
+            self._keep(outcome.placement, outcome.value, outcome, self._best.stop)
 
     def _counts_choice(self) -> bool:
         """Does the first term count more than peaks?"""
@@ -160,7 +159,7 @@ class InRooms:
         self._took_part.update(dict.fromkeys(outcome.took_part))
         self._notes.update(dict.fromkeys(outcome.notes))
 
-    def _take(self, one: Standing, outcome: Outcome) -> None:
+    def _take(self, one: KnownWay, outcome: Outcome) -> None:
         """Take what a run proved of a way, and its account."""
         self._count(outcome)
         one.is_impossible |= outcome.infeasible
@@ -175,42 +174,38 @@ class InRooms:
                 for each in self._ways:
                     each.bound = max(each.bound, wide.bound[: self._free])
 
-    def _looked_at(self, way: Way) -> Standing:
+    def _known(self, way: Way) -> KnownWay:
+        """What the cheap bounds tell of a way."""
         first = first_bounds(way.instance, self._control.stopped)
-        term = way.instance.terms[0]
-        price, beside = peak_price(way.instance, term), least_choice_cost(way.instance, term)
-        if price:
-            beside += price * peaks_beside_free(way.instance)
-        return Standing(way, way.bound(max(first.value, (beside,))), is_impossible=bool(first.shortage))
+        bound = max(first.value, (least_beside_free(way.instance, way.instance.terms[0]),))
+        return KnownWay(way, way.bound(bound), is_impossible=bool(first.shortage))
 
-    def _open(self) -> list[Standing]:
+    def _open(self) -> list[KnownWay]:
         """Ways that may have something better."""
         if self._task.goal is Goal.FIT and self._best.value is not None:
             return []
         return [each for each in self._ways if not self._is_closed(each)]
 
-    def _is_closed(self, each: Standing) -> bool:
+    def _is_closed(self, each: KnownWay) -> bool:
         """Is nothing better there?"""
         is_none_better = self._best.value is not None and each.bound >= self._best.value
         return each.is_impossible or is_none_better
 
-    def _try(self, one: Standing, work: int) -> None:
+    def _try(self, one: KnownWay, work: int) -> None:
         """Solve a way with this work; where peaks alone come first, from the best so far if it lies in the way's rooms."""
         start = None if self._best.placement is None or self._counts_choice() else one.way.inside(self._best.placement)
         task = replace(self._task_of(work), start=start)
         outcome = self._solve(one.way.instance, task, Passed(one.way, self._control))
         self._take(one, outcome)
-        stop = outcome.stop if self._ends_all(outcome) else self._best.stop
-        self._best = replace(self._best, stop=stop)
         placement = None if outcome.placement is None else one.way.lifted(outcome.placement)
         value = None if placement is None else evaluate(self._instance, placement)
         if value is not None and (one.best is None or value < one.best):
             one.best = value
-        self._keep(placement, value, outcome)
+        self._keep(placement, value, outcome, outcome.stop if self._ends_all(outcome) else self._best.stop)
 
-    def _keep(self, placement: Placement | None, value: Value | None, outcome: Outcome) -> None:
-        """Keep what a run found if it is better."""
-        best = replace(self._best, reproducible=self._best.reproducible and outcome.reproducible)
+    def _keep(self, placement: Placement | None, value: Value | None, outcome: Outcome, stop: StopReason) -> None:
+        """Keep what a run found if it is better, and why all stops."""
+        best = replace(self._best, stop=stop, reproducible=self._best.reproducible and outcome.reproducible)
         if value is not None and (best.value is None or value < best.value):
             best = replace(best, placement=placement, value=value, solver=outcome.solver)
         self._best = best

@@ -23,7 +23,7 @@ from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Value
 from solvers.model.registry import get
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
-from solvers.portfolio.joint.in_rooms import OF_A_LOOK, Standing, solve_in_rooms
+from solvers.portfolio.joint.in_rooms import OF_A_LOOK, KnownWay, solve_in_rooms
 from solvers.portfolio.joint.joint import solve_way
 from tests.small import oracle
 
@@ -201,7 +201,7 @@ def test_a_later_term_is_bounded_where_the_earlier_ones_are_held(
     bound: tuple[int, ...], held: tuple[int, ...], least: int | None
 ) -> None:
     floors: list[tuple[Value, Value]] = [((6, 3), (10, 4))] if bound == (7,) else []
-    assert Standing(WAY, bound, floors=floors).floor(1, held) == least
+    assert KnownWay(WAY, bound, floors=floors).floor(1, held) == least
 
 
 def test_of_ways_whose_bounds_are_alike_that_with_the_best_plan_gets_most_of_the_work() -> None:
