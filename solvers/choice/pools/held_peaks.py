@@ -10,8 +10,9 @@ import numpy as np
 from ...bounds.priced_room import can_price
 from ...bounds.room_prices import Floats, Market
 from ...model.conflicts import live_pair_count
-from ...model.instance import Ints, Placement
+from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate
+from ...model.solver import Control, Task
 from . import budget
 from .budget import Share
 from .cutting import Pieces
@@ -34,10 +35,13 @@ from .searches.peaks import Choice, is_held_by_peaks
 class HeldPeaks(PlacedChoices):
     """What is known of one instance, with what lowers and bounds such a term."""
 
-    of_rows: Sequence[float] = ()
-    """Prices of rows for the second term, where peaks come first."""
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
+
+    def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
+        super().__init__(instance, program, task, control)
+        self.of_rows = dict[int, dict[int, float]]()
+        """Prices of rows, by term; for those after peaks."""
 
     def _can_fill(self) -> bool:
         """Is the second term one of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
@@ -73,7 +77,7 @@ class HeldPeaks(PlacedChoices):
         question = Question(1, held=(least,))
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         for _ in range(budget.HEIGHTS_FILLED):
-            found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+            found = search.heights(self.of_rows[1], self._some(budget.HIGHEST))
             if found is None or self._is_over():
                 return
             tops, kept = found
@@ -118,14 +122,14 @@ class HeldPeaks(PlacedChoices):
         if self._is_over() or self._is_settled(0) or not self.bound or not self._find_prices(1):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=self.bound[:1]))
-        found = search.heights(dict(enumerate(self.of_rows)), self._some(budget.HIGHEST))
+        found = search.heights(self.of_rows[1], self._some(budget.HIGHEST))
         if found is not None:
             self._begin_below(*found)
 
     def _begin_below(self, tops: tuple[int, ...], kept: dict[int, int]) -> None:
         """Begin below these tops with each class where it is cheapest, and lower what is too high then, whatever the choice costs."""
         alone = replace(self.program, terms=(self.program.terms[1],))
-        priced = Priced(alone, prices_of(enumerate(self.of_rows), ()))
+        priced = Priced(alone, prices_of(self.of_rows[1].items(), ()))
         found, packing = settled_below(self.instance, self.program, self.number, priced, tops, kept)
         self.packing.work += packing
         if found is None or self._is_over():
@@ -181,7 +185,7 @@ class HeldPeaks(PlacedChoices):
                 self._pack_below(Choice(answer.value, tops, answer.pools), self._some(budget.CLASHES))
             return answer
 
-        bound = search.over_heights(dict(enumerate(self.of_rows)), best, settle, work)
+        bound = search.over_heights(self.of_rows[index], best, settle, work)
         self._learn_bound(index, bound)
 
     def _bound_with_peaks_held(self, index: int) -> bool:
@@ -250,20 +254,20 @@ class HeldPeaks(PlacedChoices):
         self._bound_by_pieces(index, lower, budget.BELOW_HEIGHTS)
 
     def _find_prices(self, index: int) -> bool:
-        """Find prices of rows for a later term, once for all; false if it cannot have any."""
+        """Find prices of rows for a later term, once; false if it cannot have any."""
         later = replace(self.instance, terms=self.instance.terms[index : index + 1])
-        if not self.of_rows and can_price(later):
+        if index not in self.of_rows and can_price(later):
             market = Market(later)
             limits = replace(self.task.limits, work=self._share(budget.PRICES))
             prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
             self.packing.work += work
-            self.of_rows = prices_of_rows(self.program, market.sections, prices)
-        return bool(self.of_rows)
+            self.of_rows[index] = prices_of_rows(self.program, market.sections, prices)
+        return bool(self.of_rows.get(index))
 
     def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
         """Bound a term in pools that end no higher than this, at the prices of rows."""
         lower = self._term_below(index, ends)
-        bound = Pieces(lower, self.asking, enumerate(self.of_rows)).bound(self._some(share))
+        bound = Pieces(lower, self.asking, self.of_rows.get(index, {}).items()).bound(self._some(share))
         if bound is not None:
             self._learn_bound(index, bound)
 
@@ -298,7 +302,7 @@ def only_homes(program: Program) -> dict[int, int]:
     return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
 
 
-def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[float]:
+def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> dict[int, float]:
     """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
     found = [0.0] * len(program.rows)
     for pool, line in enumerate(prices):
@@ -311,4 +315,4 @@ def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> list[flo
         nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
         for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
             found[numbers[n]] += price
-    return found
+    return dict(enumerate(found))

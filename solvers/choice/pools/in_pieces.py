@@ -125,7 +125,7 @@ class InPieces(HeldPeaks):
         found, packing = settled(self.instance, market.costs_at(prices))
         self.packing.work += work + packing
         self._take(found)
-        return dict(enumerate(prices_of_rows(self.program, market.sections, prices)))
+        return prices_of_rows(self.program, market.sections, prices)
 
     def _in_windows(self, prices: Mapping[int, float]) -> None:
         """Improve the placement window by window, and bound the first term piece by piece, which pay each other these prices."""

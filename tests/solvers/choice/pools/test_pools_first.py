@@ -40,6 +40,26 @@ from tests.solvers.kernels.kernel_sets import where_native_run
 WORK = 3_000_000
 
 
+def hot(buffers: int, seed: int, prefer: Preference = Preference.SIZE, **shape: int) -> Problem:
+    return with_preference(generate("hot", Request(buffers, seed, 1, shape)), prefer)
+
+
+def alone(problem: Problem, work: int) -> Plan:
+    """The plan of this engine and one worker, verified."""
+    made = plan(problem, Options(time_limit=None, work_limit=work, workers=1, solver="pools_first"))
+    assert not verify(problem, made)
+    return made
+
+
+def is_within(made: Plan, index: int, most: float) -> bool:
+    """Is this term so near its bound, and the earlier ones at theirs?"""
+    terms = made.objective.terms
+    value, bound = terms[index].value, terms[index].bound
+    assert value is not None
+    assert bound is not None
+    return all(term.value == term.bound for term in terms[:index]) and bound <= value <= most * bound
+
+
 @effort(9, 5_000)
 @given(problems(max_buffers=5))
 def test_answers_never_beat_the_optimum_and_bounds_are_true(problem: Problem) -> None:
@@ -234,25 +254,16 @@ def test_lowering_heights_and_then_windows_ends_near_the_bound(kind: str, monkey
 def test_pools_are_filled_in_turn_for_a_second_term_of_large_problems_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heights that a choice at the fullest sections gave were not reached: all stayed in one pool, where the second term was 6.6 times its bound."""
     monkeypatch.setattr(budget, "LARGE", 50)
-    problem = with_preference(generate("hot", Request(400, 4, 1, {"live": 40})), Preference.SIZE)
-    made = plan(problem, Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first"))
-    assert not verify(problem, made)
-    first, second = made.objective.terms
-    assert first.value == first.bound
-    assert second.value is not None
-    assert second.bound is not None
-    assert second.value <= 1.3 * second.bound
+    assert is_within(alone(hot(400, 4, live=40), 2_000_000), 1, 1.3)
 
 
 def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """What gains most at the fullest section is not what all other sections have most need of."""
     monkeypatch.setattr(budget, "LARGE", 50)
-    problem = with_preference(generate("hot", Request(400, 7, 1, {"live": 40})), Preference.SIZE)
-    options = Options(time_limit=None, work_limit=2_000_000, workers=1, solver="pools_first")
-    made = plan(problem, options)
-    assert not verify(problem, made)
+    problem = hot(400, 7, live=40)
+    made = alone(problem, 2_000_000)
     monkeypatch.setattr(HeldPeaks, "_fill_at_prices", lambda *_: None)
-    other = plan(problem, options)
+    other = alone(problem, 2_000_000)
     assert made.objective.terms[0] == other.objective.terms[0]
     here, there = made.objective.terms[1].value, other.objective.terms[1].value
     assert here is not None
@@ -262,14 +273,7 @@ def test_pools_are_filled_below_heights_at_prices_too(monkeypatch: pytest.Monkey
 
 def test_where_work_is_scarce_pools_are_filled_though_few_are_live() -> None:
     """All stayed in one pool, and the second term was a third above its bound."""
-    problem = with_preference(generate("hot", Request(300, 890301)), Preference.SIZE)
-    made = plan(problem, Options(time_limit=None, work_limit=700_000, workers=1, solver="pools_first"))
-    assert not verify(problem, made)
-    first, second = made.objective.terms
-    assert first.value == first.bound
-    assert second.value is not None
-    assert second.bound is not None
-    assert second.value <= 1.01 * second.bound
+    assert is_within(alone(hot(300, 890301), 700_000), 1, 1.01)
 
 
 @pytest.mark.parametrize(
@@ -280,13 +284,21 @@ def test_where_work_is_scarce_pools_are_filled_though_few_are_live() -> None:
     ],
 )
 def test_second_terms_after_peaks_end_near_their_bounds(seed: int, work: int, most: float) -> None:
-    problem = with_preference(generate("hot", Request(300, seed)), Preference.SIZE)
-    made = plan(problem, Options(time_limit=None, work_limit=work, workers=1, solver="pools_first"))
-    assert not verify(problem, made)
-    second = made.objective.terms[1]
-    assert second.value is not None
-    assert second.bound is not None
-    assert second.bound <= second.value <= most * second.bound
+    assert is_within(alone(hot(300, seed), work), 1, most)
+
+
+def test_each_later_term_has_prices_of_its_own() -> None:
+    whole = lower(hot(60, 1)).instance
+    terms = (Term.SUM_OF_PEAKS, Term.ACCESS_COST, Term.SPILLED_BYTES)
+    instance = replace(whole, terms=terms)
+    start = get("greedy").solve(instance, Task(Limits(work=10_000)), Silent()).placement
+    found = []
+    for indices in ((1, 2), (2, 1)):
+        run = Whole(instance, program_of(instance), Task(Limits(work=1_000_000), start=start), Silent())
+        assert all(map(run._find_prices, indices))
+        found.append(run.of_rows)
+    assert found[0] == found[1]
+    assert found[0][1] != found[0][2]
 
 
 def test_a_choice_is_not_packed_where_an_earlier_term_is_higher_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,13 +322,7 @@ def test_a_choice_is_not_packed_where_an_earlier_term_is_higher_by_it(monkeypatc
 
 def test_crowded_problems_are_cut_in_time_where_work_is_scarce() -> None:
     """Questions about the program as a whole ended 11.7 % above their bound."""
-    problem = with_preference(generate("hot", Request(1000, 890401, 1, {"live": 40})), Preference.SPEED)
-    made = plan(problem, Options(time_limit=None, work_limit=2_250_000, workers=1, solver="pools_first"))
-    assert not verify(problem, made)
-    first = made.objective.terms[0]
-    assert first.value is not None
-    assert first.bound is not None
-    assert first.bound <= first.value <= 1.02 * first.bound
+    assert is_within(alone(hot(1000, 890401, Preference.SPEED, live=40), 2_250_000), 0, 1.02)
 
 
 def test_pools_are_not_filled_where_so_many_are_live_that_one_attempt_may_take_a_minute(
@@ -325,12 +331,11 @@ def test_pools_are_not_filled_where_so_many_are_live_that_one_attempt_may_take_a
     runs = list[int]()
     monkeypatch.setattr(budget, "LARGE", 50)
     monkeypatch.setattr(Filling, "run", lambda _, work: runs.append(work))
-    problem = with_preference(generate("hot", Request(100, 1, 1, {"live": 20})), Preference.SIZE)
-    options = Options(time_limit=None, work_limit=200_000, workers=1, solver="pools_first")
-    plan(problem, options)
+    problem = hot(100, 1, live=20)
+    alone(problem, 200_000)
     assert len(runs) == 1
     monkeypatch.setattr(budget, "PAIRS_FILLED_PER_UNIT", 0)
-    plan(problem, options)
+    alone(problem, 200_000)
     assert len(runs) == 1
 
 
@@ -360,7 +365,7 @@ def test_a_plan_says_that_the_process_with_the_answers_broke(monkeypatch: pytest
 def test_a_crowded_plan_is_near_its_bound_and_the_same_with_one_worker_and_two(
     buffers: int, live: int, seed: int, work: int
 ) -> None:
-    problem = with_preference(generate("hot", Request(buffers, seed, 1, {"live": live})), Preference.SIZE)
+    problem = hot(buffers, seed, live=live)
     made = [plan(problem, Options(time_limit=None, work_limit=work, workers=workers)) for workers in (1, 2)]
     assert made[0].placements == made[1].placements
     assert not verify(problem, made[0])
