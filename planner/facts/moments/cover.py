@@ -21,7 +21,7 @@ MOST_CLIQUES = 1 << 12
 MOST_LOOKS = 1 << 27
 """Entries of that table looked at in all, which takes half a second; edges that no clique has by then stay edges."""
 MOST_WEIGHT = 1 << 60
-"""Weights are made smaller until all together are no more."""
+"""Weights are made smaller until all together are no more: those of a problem that is verified may be of any size."""
 
 
 def cover_of(neighbours: Sequence[Set[int]], sizes: Sequence[int]) -> Cliques | None:
