@@ -5,12 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from solvers.geometry.rules import violation
 from solvers.heuristics.improve import Gluing
+from solvers.heuristics.relaxed.mending import LOOKS_A_RULE, LOOKS_A_SEARCH, LOOKS_A_TILE, Mending
+from solvers.heuristics.relaxed.pieces import Pieces
+from solvers.heuristics.relaxed.tiles import Tiles
+from solvers.kernels import Kernels, Origin, Selection
 from solvers.kernels.columns import columns
 from solvers.model.instance import Instance, Ints, Placement
 from solvers.model.outcome import Outcome
@@ -161,3 +168,70 @@ def test_pieces_are_the_same_and_cover_their_blocks() -> None:
             meets = (instance.rect_start[others] < end) & (begin < instance.rect_end[others])
             beside = (top[others] <= offset[own].min()) | (offset[others] >= top[own].max())
             assert not (meets & ~beside).any()
+
+
+def glued(count: int, seed: int) -> tuple[Tiles, Ints, Ints]:
+    """The tiles of a packing, where they lie once glued, and the parents of tiles and pieces."""
+    instance = packing(count, seed)
+    start = first_placement(instance)
+    assert start is not None
+    low, parents, _ = native().glued_pieces(instance.sections, columns(instance), start, 0, seed, 1_000 * count, never)
+    number = np.arange(instance.blocks, dtype=np.int64)
+    return Tiles(number, instance.rect_start, instance.rect_end, instance.block_high, 1), low, parents
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_moves_as_a_whole_lies_in_a_rectangle_of_its_own(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tiles, low, parents = glued(80, seed)
+    pieces = Pieces(tiles, low, parents)
+    undisturbed = pieces.boxes(low, [])
+    assert len(undisturbed) == np.count_nonzero(parents < 0)
+    larger = 0
+    for moved in (1, 3, 10):
+        loose = rng.choice(80, moved, replace=False).tolist()
+        above = low.copy()
+        above[rng.choice(80, moved)] += int(rng.integers(1, 1 << 19))
+        boxes = pieces.boxes(above, loose)
+        assert sorted(np.concatenate(boxes).tolist()) == list(range(80))
+        rectangles = [
+            (
+                tiles.begin[own].min(),
+                tiles.end[own].max(),
+                above[own].min(),
+                (above + tiles.size)[own].max(),
+                (low + tiles.size)[own].max() - low[own].min(),
+            )
+            for own in boxes
+        ]
+        for n, (begin, end, bottom, top, height) in enumerate(rectangles):
+            if len(boxes[n]) == 1:
+                continue
+            larger += 1
+            assert not {*loose} & {*boxes[n].tolist()}
+            assert top - bottom <= height
+            for other in (*rectangles[:n], *rectangles[n + 1 :]):
+                assert other[1] <= begin or end <= other[0] or other[3] <= bottom or top <= other[2]
+    assert larger > 3
+
+
+@pytest.mark.parametrize("until", [1, 1_000_000])
+def test_a_rule_and_a_search_cost_something_although_nothing_comes_of_them(until: int) -> None:
+    tiles, low, parents = glued(40, 3)
+    apart = np.array(list(combinations(range(40), 2)), dtype=np.int64)
+    instance = replace(packing(40, 3), conflicts=apart)
+    searches = list[int]()
+
+    def search(*, work: int, **_: Any) -> tuple[None, None, None, None, int]:
+        searches.append(work)
+        return None, None, None, None, 7
+
+    kernels = cast("Kernels", SimpleNamespace(search=search))
+    mending = Mending(instance, tiles, Selection(Origin.REFERENCE, kernels))
+    broken = len(mending.broken(low))
+    assert broken > 1
+    found = mending.mend(Pieces(tiles, low, parents), low, HEIGHT, 2 * HEIGHT, 1, until, lambda _: False)
+    assert found.tolist() == low.tolist()
+    rules = broken if until > 1 else 1
+    assert bool(searches) is (until > 1)
+    assert mending.done == rules * (LOOKS_A_TILE * 40 + LOOKS_A_RULE) + len(searches) * (LOOKS_A_SEARCH + 7)
