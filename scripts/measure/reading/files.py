@@ -117,7 +117,11 @@ def many_buffers(row: Format) -> Make:
             lambda i: json.dumps(item | {k: i if isinstance(v, int) else f"{v}{i}" for k, v in names.items()}).encode(),
             tail.encode(),
         )
-    head, line, tail = re.split(r"^(.*\bb\b.*)$", row.example, maxsplit=1, flags=re.MULTILINE)
+    parts = re.split(r"^(.*\bb\b.*)$", row.example, maxsplit=1, flags=re.MULTILINE)
+    assert len(parts) == 3, (
+        f"no line of {row.name}'s example has a word b to repeat: say in DENSE how a long file of it is made"
+    )
+    head, line, tail = parts
     return rows(head.encode(), lambda i: re.sub(r"\bb\b", f"b{i}", line).encode(), tail.encode(), b"\n")
 
 

@@ -50,13 +50,33 @@ def exceeding(row: Format, data: bytes, more: int, limit: int) -> str:
     )
 
 
+def refused(row: Format, data: bytes, outcome: str) -> str:
+    """Return what was read in vain and where it is made, for whoever adds a format."""
+    source = "its writer" if row.writer else "its example, whose second buffer is repeated"
+    return (
+        f"{outcome}: the reader of {row.name} refuses a long file made with {source}, {data[:160]!r} ... {data[-80:]!r}; "
+        "if none can be made so, say in DENSE of scripts/measure/reading/files.py how"
+    )
+
+
+def test_whoever_adds_a_format_is_told_which_file_is_refused(tmp_path: Path) -> None:
+    row = FORMATS["vela-log"]._replace(example="a 64\nb 32\n", writer=None)
+    data = many_buffers(row)(100)
+    _, outcome = taken(row.name, data, tmp_path)
+    text = refused(row, data, outcome)
+    assert not outcome.endswith("buffers")
+    assert all(part in text for part in (outcome, "vela-log", "its example", "b0 32", "in DENSE"))
+    with pytest.raises(AssertionError, match="no line of vela-log's example has a word b"):
+        many_buffers(row._replace(example="a 64\n"))
+
+
 @pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.name)
 def test_reading_takes_no_more_memory_than_stated(row: Format, tmp_path: Path) -> None:
     # Of all graphs, those of views take most. The less memory a short file takes, the shorter the files here may be.
     length = LENGTH if row.memory.besides > FEW_BESIDES else LENGTH // 2
     data = FILES.get((row.name, "views alone"), PLAIN[row.name])(length)
     more, outcome = taken(row.name, data, tmp_path)
-    assert outcome.endswith("buffers")
+    assert outcome.endswith("buffers"), refused(row, data, outcome)
     limit = row.memory.read * len(data) + row.memory.besides * MIB
     assert more < limit, f"reading took {exceeding(row, data, more, limit)}"
     more, outcome = taken(row.name, data[:-20], tmp_path)
