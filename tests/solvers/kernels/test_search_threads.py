@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from solvers.kernels import BadKernelInput
+from solvers.kernels.python.search.refuted import Key, Refuted
 from solvers.model.instance import Instance
 from tests.small.instances import make_instance
-from tests.solvers.kernels.kernel_sets import Ask, ask, native, where_native_run
+from tests.solvers.kernels.kernel_sets import Ask, ask, native, reference, where_native_run
 
 pytestmark = where_native_run("threads are the native search's")
 
@@ -93,3 +94,20 @@ def test_a_stop_reaches_all_threads() -> None:
 def test_several_numbers_of_active_threads_are_refused() -> None:
     with pytest.raises(BadKernelInput):
         ask(native(), strip(1, 60), Ask(work=1, active_threads=np.ones(2, dtype=np.int64)))
+
+
+@pytest.mark.parametrize(("seed", "count"), [(2, 60), (7, 80)])
+def test_what_was_refuted_is_known_again(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is met so often, each state that is forgotten or mistaken for another changes what is counted."""
+    met = list[Key]()
+
+    def contains(self: Refuted, key: Key) -> bool:
+        met.extend([key] * known(self, key))
+        return known(self, key)
+
+    known = Refuted.__contains__
+    monkeypatch.setattr(Refuted, "__contains__", contains)
+    instance = strip(seed, count)
+    wish = Ask(bound=busiest(instance), seed=1, work=3_000)
+    assert ask(native(), instance, wish) == ask(reference(), instance, wish)
+    assert len(met) > 30
