@@ -26,7 +26,7 @@ from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
 
-WORK = 300_000
+WORK = 100_000
 
 
 def crowded(seed: int) -> Instance:
