@@ -111,10 +111,10 @@ def _is_plain(instance: Instance, pool: int) -> bool:
     size = np.bincount(instance.pool_class, minlength=instance.blocks)[instance.pool_class]
     if (inside & (size > 1) & (instance.allowed.sum(axis=1) > 1)).any():
         return False
-    return not (inside & _torn(instance)).any()
+    return not (inside & torn_blocks(instance)).any()
 
 
-def _torn(instance: Instance) -> Bools:
+def torn_blocks(instance: Instance) -> Bools:
     """(n) true for blocks whose parts leave out some of it, or take nothing."""
     torn = np.zeros(instance.blocks, dtype=np.bool_)
     reached = np.zeros(instance.blocks, dtype=np.int64)

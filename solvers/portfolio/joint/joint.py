@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -9,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from ...bounds.first_bounds import first_bounds
+from ...geometry.alike_pools import as_one
 from ...geometry.presolve import scaled, unit
 from ...geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ...model.errors import SolverError, StopReason
@@ -34,6 +36,7 @@ from ..roster import (
 from ..separate import solve_separate_pools
 from .ahead import Answers, within, working_ahead
 from .held import Held
+from .in_one import solve_in_one
 from .in_rooms import LEADER_OF_ROOMS, solve_in_rooms
 from .kept_apart import Ways, ways_to_share
 from .known import Known
@@ -56,8 +59,8 @@ SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
-SHARE_OF_ROOMS = 0.9
-"""The part of the work left after greedy with which gaps between reserved ranges are solved."""
+SHARE_OF_ONE, SHARE_OF_ROOMS = 0.35, 0.9
+"""The part of the work left after greedy with which pools that are alike are solved as one; or else gaps between reserved ranges as pools."""
 MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
@@ -83,12 +86,12 @@ def work_of_part(limit: int | None, spent: int, parts: int) -> int:
 
 
 def solve_way(instance: Instance, task: Task, control: Control) -> Outcome:
-    """Solve an instance of rooms; pools that stayed whole are not looked at again."""
+    """Solve an instance with the pools as they are."""
     engines = engines_of_auto(instance)
     if not is_joint(instance):
         return solve_separate_pools(instance, task, control, engines, by_name=False)
     run = Joint(instance, task, control, engines, by_name=False)
-    run.has_rooms = False
+    run.has_rooms, run.as_one = False, None
     return run.solve()
 
 
@@ -129,6 +132,7 @@ class Joint:
         self.seeks_ways = not by_name and bool(engines)
         self.has_rooms = not by_name and bool(engines) and any(pool.reserved for pool in self.instance.pools)
         """May gaps between reserved ranges be solved as pools of their own?"""
+        self.as_one = as_one(self.instance) if not by_name and engines else None
         self.steady = True
         """True if another run would settle ties in the same way."""
         self.rounds = 0
@@ -171,8 +175,10 @@ class Joint:
             self.settled_pools.try_all(self.rounds)
         if self._finished() is None:
             self._hold()
-        if self._finished() is None and self.has_rooms:
-            self._solve_in_rooms()
+        if self._finished() is None and self.as_one is not None:
+            self._solve_instead(partial(solve_in_one, self.as_one, solve=solve_again, further=solve_way), SHARE_OF_ONE)
+        elif self._finished() is None and self.has_rooms:
+            self._solve_instead(partial(solve_in_rooms, self.instance, solve=solve_way), SHARE_OF_ROOMS)
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
         task = replace(self.task, start=self.known.placement)
@@ -280,22 +286,14 @@ class Joint:
         with suppress(GivenUp), interrupted_by(self._give_up):
             self.held.begin(WORK_OF_HOLDING if left is None else left // SHARE_OF_HOLDING)
 
-    def _solve_in_rooms(self) -> None:
-        """Solve each gap between reserved ranges as a pool of its own."""
+    def _solve_instead(self, solve: Callable[[Task, Control], Outcome | None], share: float) -> None:
+        """Solve an instance with other pools, with such a part of the work: what it gives holds for these."""
         left = self._left()
-        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else int(left * SHARE_OF_ROOMS))
-        task = replace(task, start=self.known.placement)
-        outcome = solve_in_rooms(self.instance, task, self.known.relay(LEADER_OF_ROOMS), solve_way)
-        if outcome is None:
-            return
-        self.engines.count(outcome, *outcome.took_part)
-        if outcome.placement is not None and outcome.value is not None:
-            self.known.take(outcome.placement, outcome.value, outcome.solver)
-        self.proven.infeasible |= outcome.infeasible
-        if outcome.infeasible or outcome.bound > self.proven.bound:
-            self.proven.take_search(outcome, LEADER_OF_ROOMS)
-        for proof in outcome.certificates:
-            self.proven.take_search_of_later(proof)
+        task = task_of_round(self.task, 0, WORK_OF_LEADER if left is None else int(left * share))
+        outcome = solve(replace(task, start=self.known.placement), self.known.relay(LEADER_OF_ROOMS))
+        if outcome is not None:
+            self.engines.count(outcome, *outcome.took_part)
+            self._take(outcome, LEADER_OF_ROOMS)
 
     def _pack(self, work: int) -> None:
         """Pack the best placement's choice of pools lower; or all ways to share."""
@@ -336,6 +334,10 @@ class Joint:
             return
         if is_of(SolverKind.RELAXATION, name) and work is not None and outcome.work < work // 2:
             self.engines.retire(name)
+        self._take(outcome, name)
+
+    def _take(self, outcome: Outcome, name: str) -> None:
+        """Take what a run found and proved."""
         if outcome.placement is not None and outcome.value is not None:
             self.known.take(outcome.placement, outcome.value, outcome.solver or name)
         self.proven.infeasible |= outcome.infeasible

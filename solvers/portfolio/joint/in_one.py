@@ -1,0 +1,129 @@
+"""Solves an instance with many pools that are alike: first with one in their place, of which what is proven holds for all of them, then by spreading that plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from ...bounds.room_prices import Floats
+from ...geometry.alike_pools import AsOne
+from ...geometry.rules import violation
+from ...heuristics.assign.from_prices import settled
+from ...model.instance import Instance, Placement
+from ...model.linear_terms import choice_cost, peak_price
+from ...model.objective import evaluate
+from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.solver import Control, Task
+from .in_rooms import LEADER_OF_ROOMS
+
+Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
+
+OF_SPREADING = 3, 10
+"""The part of the work that is kept for spreading the plan, if that makes it worse."""
+STAYS, ELSEWHERE = -2.0, 1.0
+"""What a block pays where it was chosen to be, and anywhere else, besides a part of a unit."""
+
+
+class Unheard:
+    """The Control of such a run: neither its placements nor its bounds are passed on."""
+
+    def __init__(self, control: Control) -> None:
+        self.log, self.stopped = control.log, control.stopped
+
+    def incumbent(self, placement: Placement) -> None: ...
+
+    def bound(self, bound: Value) -> None: ...
+
+
+def solve_in_one(one: AsOne, task: Task, control: Control, solve: Solve, further: Solve) -> Outcome:
+    """The outcome for the pools as they are, with the task's work. `further` solves without looking for alike pools."""
+    limit = task.limits.work
+    kept = None if limit is None else limit * OF_SPREADING[0] // OF_SPREADING[1]
+    most = None if limit is None or kept is None else limit - kept
+    found = solve(one.instance, _begun(task, most), Unheard(control))
+    placement, work = (None, 0) if found.placement is None else spread(one, found.placement)
+    if found.placement is not None and placement is not None and _is_dearer(one, placement, found.value):
+        narrowed = _narrowed(one, placement, found.placement)
+        again = further(narrowed, _begun(task, kept, placement), Unheard(control))
+        placement, work = again.placement, work + again.work
+        found = replace(found, reproducible=found.reproducible and again.reproducible)
+    return replace(
+        found,
+        placement=placement,
+        value=None if placement is None else evaluate(one.original, placement),
+        pool_bounds=(),
+        certificates=tuple(_proofs(one, found)),
+        work=found.work + work,
+    )
+
+
+def _begun(task: Task, work: int | None, start: Placement | None = None) -> Task:
+    limits = replace(task.limits, work=work)
+    return replace(task, limits=limits, start=start, bound=(), target=(), pool_bounds=())
+
+
+def _is_dearer(one: AsOne, placement: Placement, value: Value | None) -> bool:
+    """Is it worse than as one in the first term, which counts peaks? Later ones, and what only the choice decides, are lowered as well from there."""
+    instance = one.original
+    return (
+        value is not None
+        and peak_price(instance, instance.terms[0]) > 0
+        and evaluate(instance, placement)[0] > value[0]
+    )
+
+
+def _narrowed(one: AsOne, placement: Placement, as_one: Placement) -> Instance:
+    """The instance in which only what is in groups may be elsewhere."""
+    instance = one.original
+    is_free = np.array([len(group) > 1 for group in one.groups])[as_one.pool]
+    allowed = instance.allowed & is_free[:, None]
+    allowed[np.arange(instance.blocks), placement.pool] = True
+    return replace(instance, allowed=allowed)
+
+
+def spread(one: AsOne, placement: Placement) -> tuple[Placement | None, int]:
+    """The placement in the pools as they are, and the work: all in the first of a group if it has the room, else one after the other is filled."""
+    known = one.at_first(placement)
+    if violation(one.original, known) is None:
+        return known, 0
+    found, work = settled(one.original, _wanted(one, placement))
+    if found is None:
+        return None, work
+    offset = found.offset.copy()
+    for number, group in enumerate(one.groups):
+        here = placement.pool == number
+        if len(group) == 1 and (here == (found.pool == group[0])).all():
+            offset[here] = placement.offset[here]
+    return Placement(found.pool, offset), work
+
+
+def _wanted(one: AsOne, placement: Placement) -> Floats:
+    """(classes, P) what each class pays in each pool."""
+    instance = one.original
+    costs = next((cost for term in instance.terms if (cost := choice_cost(instance, term)) is not None), None)
+    wanted: Floats = np.full(instance.allowed.shape, ELSEWHERE)
+    if costs is not None:
+        wanted += costs / (costs.max(initial=0) + 1.0)
+    for number, group in enumerate(one.groups):
+        here = placement.pool == number
+        for place, pool in enumerate(group):
+            wanted[here, pool] = STAYS + place / len(group)
+    wanted[~instance.allowed] = np.inf
+    return wanted[np.unique(instance.pool_class, return_index=True)[1]]
+
+
+def _proofs(one: AsOne, found: Outcome) -> Iterator[Certificate]:
+    """What is proven of each term: prices, the same in each pool of a group, and of later terms a solver's word."""
+    for each in found.certificates:
+        if each.proof is Proof.PRICED_ROOM:
+            weights = [(pool, *priced[1:]) for priced in each.weights for pool in one.groups[priced[0]]]
+            crowds = [(pool, *priced[1:]) for priced in each.crowds for pool in one.groups[priced[0]]]
+            yield replace(each, weights=tuple(weights), crowds=tuple(crowds))
+    terms, value = one.instance.terms, found.value or ()
+    for index, floor in enumerate(found.floors[: len(value)]):
+        if index and floor:
+            held = tuple((term, most, 0, 1) for term, most in zip(terms, value[:index], strict=False))
+            yield Certificate(Proof.SEARCH, floor, term=terms[index], solver=LEADER_OF_ROOMS, held=held)

@@ -1,0 +1,139 @@
+"""Alike pools solved as one: nothing is claimed that trying everything contradicts, and plans of all of them come of it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner import Buffer, Options, Plan, Pool, Preference, Problem, plan
+from planner.checks import check as faults
+from planner.facts.possible_places import Places
+from planner.generate import Request, generate
+from planner.model.plan import PlanStatus
+from planner.model.problem import Constraints, ReusePenalty
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from planner.verifying.arguments.certificates import objections
+from solvers.geometry.alike_pools import as_one
+from solvers.geometry.rules import violation
+from solvers.model.instance import Placement, Term
+from solvers.model.objective import evaluate
+from solvers.model.outcome import Proof
+from solvers.model.solver import Limits, Silent, Task
+from solvers.portfolio.joint.in_one import solve_in_one, spread
+from solvers.portfolio.joint.joint import solve_again, solve_way
+from tests.small import oracle
+
+TASK = Task(Limits(work=400_000))
+TERMS = (
+    (Term.SUM_OF_PEAKS, Term.ACCESS_COST),
+    (Term.ACCESS_COST, Term.SUM_OF_PEAKS),
+    (Term.BALANCED,),
+    (Term.SUM_OF_PEAKS, Term.REUSE_COST),
+)
+
+
+def made_up(seed: int, terms: tuple[Term, ...]) -> Problem:
+    """Three or four buffers in five pools that are alike, and perhaps one more, aligned and limited at random."""
+    draw = random.Random(seed)
+    size, cost = draw.choice((8, 9, 12)), draw.choice((0, 1, 2))
+    reserved = draw.choice(((), (), ((3, 5),), ((0, 2), (6, 7))))
+    pads = tuple(Pool(f"pad{n}", size, reserved=reserved, cost=cost, rank=0) for n in range(5))
+    pools = (*pads, Pool("dram", None, cost=1, rank=1)) if draw.random() < 0.7 else pads
+    buffers = []
+    for number in range(draw.randint(3, 4)):
+        start = draw.randint(0, 3)
+        most = draw.randint(2, 9) if draw.random() < 0.1 else None
+        live = ((start, start + draw.randint(1, 4)),)
+        buffers.append(
+            Buffer(
+                number,
+                draw.randint(1, 7),
+                draw.choice((1, 1, 2, 3)),
+                live=live,
+                max_offset=most,
+                accesses=draw.randint(0, 9),
+            )
+        )
+    penalties = (ReusePenalty(0, 1, draw.randint(1, 5)),) if Term.REUSE_COST in terms else ()
+    return Problem(
+        buffers=tuple(buffers),
+        pools=pools,
+        terms=terms,
+        peak_price=2,
+        constraints=Constraints(reuse_penalties=penalties),
+    )
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term, ...]) -> None:
+    proven = 0
+    for seed in range(6):
+        problem = made_up(seed, terms)
+        if faults(problem):
+            continue
+        instance = lower(problem).instance
+        one = as_one(instance)
+        assert one is not None, seed
+        found = solve_in_one(one, TASK, Silent(), solve=solve_again, further=solve_way)
+        best = oracle.solve(problem).value
+        if best is None:
+            continue
+        assert not found.infeasible, seed
+        assert found.bound <= best[: len(found.bound)], seed
+        assert found.placement is None or violation(instance, found.placement) is None, seed
+        assert found.placement is None or found.value == evaluate(instance, found.placement) >= best, seed
+        proven += found.bound == best[: len(found.bound)] and found.value == best
+        ended = solve_again(instance, TASK, Silent())
+        assert ended.value is not None, seed
+        assert ended.bound <= best <= ended.value, seed
+    assert proven >= 2
+
+
+def with_pads(problem: Problem, count: int) -> Problem:
+    """The problem with so many pools that are alike, each with a quarter of the room, in place of each limited one."""
+    limited = next(pool for pool in problem.pools if pool.size is not None)
+    assert limited.size is not None
+    pads = tuple(replace(limited, name=f"pad{n}", size=limited.size // 4) for n in range(count))
+    pools = (*pads, *(pool for pool in problem.pools if pool.size is None))
+    names = tuple(pool.name for pool in pools)
+    return replace(problem, pools=pools, buffers=tuple(replace(buffer, pools=names) for buffer in problem.buffers))
+
+
+def planned(problem: Problem, prefer: Preference) -> Plan:
+    return plan(problem, Options(workers=1, time_limit=None, work_limit=500_000, prefer=prefer))
+
+
+@pytest.mark.parametrize(("kind", "prefer"), [("pools", Preference.BALANCED), ("hot", Preference.SIZE)])
+def test_many_memories_that_are_alike_are_proven(kind: str, prefer: Preference) -> None:
+    made = planned(with_pads(generate(kind, Request(60, 7)), 8), prefer)
+    assert made.status is PlanStatus.OPTIMAL
+
+
+def test_prices_of_one_pool_are_prices_of_each() -> None:
+    problem = with_pads(generate("pools", Request(60, 7)), 8)
+    made = planned(problem, Preference.BALANCED)
+    (proof,) = [each for each in made.certificates if each.proof is Proof.PRICED_ROOM]
+    places = Places(with_preference(problem, Preference.BALANCED))
+    assert proof.value > 0
+    assert not objections(places, [proof])
+    pads = {f"pad{n}" for n in range(8)}
+    assert not {pool for pool, *_ in proof.weights} & pads or pads <= {pool for pool, *_ in proof.weights}
+
+
+def test_what_has_no_room_in_one_pool_goes_to_the_next() -> None:
+    problem = Problem(
+        buffers=tuple(Buffer(number, 5, live=((0, 1),)) for number in range(4)),
+        pools=tuple(Pool(f"pad{n}", 10) for n in range(5)),
+    )
+    instance = lower(problem).instance
+    one = as_one(instance)
+    assert one is not None
+    stacked = Placement(np.zeros(4, dtype=np.int64), np.array([0, 5, 10, 15]))
+    placement, _ = spread(one, stacked)
+    assert placement is not None
+    assert violation(instance, placement) is None
+    assert evaluate(instance, placement) == (20,)
