@@ -7,7 +7,7 @@ proven plans of the last solver, and its processor time, with all its processes.
 what this many seconds stand for, and nothing by the clock, so everything but the processor time repeats exactly. `without:NAME` is `auto` without
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
-`--more pads` has sixteen memories that are alike, with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
+`--more pads` has sixteen memories that are alike (or `--pads` many), with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
 three halves of them and without an unlimited memory. `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
 without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
 lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words.
@@ -33,7 +33,6 @@ from solvers.portfolio.roster import ROSTER
 from solvers.sandbox import shutdown
 
 WITHOUT = "without:"
-PADS = 16
 RESERVED = 64
 """So many times a memory's alignment is reserved in it."""
 
@@ -95,11 +94,11 @@ def with_ranges(problem: Problem, form: str) -> Problem:
     return replace(problem, pools=tuple(pools), buffers=tuple(buffers))
 
 
-def in_pads(problem: Problem, eighths: int, *, is_alone: bool) -> Problem:
-    """The problem with equal memories in place of the limited ones, and so many eighths of what is live in all of them; also in place of the others, if alone."""
-    size = largest_live_sum(problem.buffers) * eighths // (8 * PADS)
+def in_pads(problem: Problem, count: int, eighths: int, *, is_alone: bool) -> Problem:
+    """The problem with so many equal memories in place of the limited ones, and so many eighths of what is live in all of them; also in place of the others, if alone."""
+    size = largest_live_sum(problem.buffers) * eighths // (8 * count)
     limited = [pool for pool in problem.pools if pool.size is not None]
-    pads = tuple(replace(limited[0], name=f"pad{n}", size=size) for n in range(PADS))
+    pads = tuple(replace(limited[0], name=f"pad{n}", size=size) for n in range(count))
     others = () if is_alone else tuple(pool for pool in problem.pools if pool.size is None)
     mine: dict[str, tuple[str, ...]] = {pool.name: (pool.name,) for pool in others}
     mine |= {pool.name: tuple(pad.name for pad in pads) for pool in (problem.pools if is_alone else limited)}
@@ -110,13 +109,13 @@ def in_pads(problem: Problem, eighths: int, *, is_alone: bool) -> Problem:
     return replace(problem, pools=(*pads, *others), buffers=tuple(buffers))
 
 
-def with_more(problem: Problem, form: str) -> Problem:
+def with_more(problem: Problem, form: str, pads: int) -> Problem:
     """The problem with its last unlimited memory once more, with a copy of all of it, or with memories that are alike."""
     every = tuple(pool.name for pool in problem.pools)
     if form == "none":
         return problem
     if form in ("pads", "alone"):
-        return in_pads(problem, 5 if form == "pads" else 12, is_alone=form == "alone")
+        return in_pads(problem, pads, 5 if form == "pads" else 12, is_alone=form == "alone")
     if form == "again":
         last = next(pool for pool in reversed(problem.pools) if pool.size is None and not pool.read_only)
         alike = replace(last, name=f"{last.name}.again")
@@ -161,6 +160,7 @@ def main() -> None:
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
     parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone"), default="none")
+    parser.add_argument("--pads", type=int, default=16, help="memories that are alike, with --more pads or alone")
     parser.add_argument("--conflicts", type=float, nargs=2, metavar=("EXCLUDED", "MORE"))
     parser.add_argument("--beside", action="store_true", help="keep lifetimes beside --conflicts")
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
@@ -182,7 +182,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
-        problem = with_more(with_ranges(made_up, args.reserved), args.more)
+        problem = with_more(with_ranges(made_up, args.reserved), args.more, args.pads)
         if args.conflicts is not None:
             problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts, is_beside=args.beside)
             options = replace(options, prefer=None)
