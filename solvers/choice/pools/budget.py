@@ -187,6 +187,10 @@ WHERE_NEAR = Share(1, 2)
 """For the whole program again, where its first answer was near the bound."""
 HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
+ENTRIES_AT_FIRST = 8_000
+"""Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
+NEAR_WHERE_FILLED = 20
+"""Pools that were filled in turn are where windows begin if that is no farther above the bound than one part in so many."""
 LOWERING_IN_PIECES = Share(1, 3)
 """For pools that are too high for the linear program's heights."""
 DEAREST_FIRST_IN_PIECES = Share(1, 6)

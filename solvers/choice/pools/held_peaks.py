@@ -45,13 +45,15 @@ class HeldPeaks(PlacedChoices):
 
     def _can_fill(self) -> bool:
         """Is the second term one of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
-        program, held = self.program, self.value
-        if held is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
+        is_asked = len(self.program.terms) > 1 and is_held_by_peaks(self.program, 1)
+        return is_asked and self._can_fill_together()
+
+    def _can_fill_together(self) -> bool:
+        """Does the first term count peaks alike, and each block by itself, and is there work for more than an attempt?"""
+        program, first = self.program, self.program.terms[0]
+        if self.value is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
             return False
-        if len(program.terms) < 2:
-            return False
-        first = program.terms[0]
-        if not is_held_by_peaks(program, 1) or len(set(first.of_peaks) - {0}) != 1 or first.is_largest:
+        if len(set(first.of_peaks) - {0}) != 1 or first.is_largest:
             return False
         if any(room.capacity is None for room in self._free_rooms()) or not first.of_peaks[last_turn(self.instance)]:
             return False

@@ -22,6 +22,7 @@ from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
+from .prices.fullest_rows import spread_rows
 from .prices.proving import certificate_of
 from .prices.relaxation import MOST_ENTRIES, bound_of
 from .prices.spans import relaxed_in_time
@@ -29,11 +30,16 @@ from .program.program import Program, settled_in
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
+from .searches.filling import Filling
 from .searches.floors_of_pieces import Floors
 from .searches.peaks import Choice
 
 SLACKS = (2, 5, 10, 20)
 """The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
+LEAST_SHARE = 1e-6
+"""Less than any part of a class that counts."""
+NO_HIGHER = 200
+"""Pools are as low as they can be if their heights add up to what is live at the fullest section, or to so small a part more."""
 
 
 class InPieces(HeldPeaks):
@@ -167,7 +173,12 @@ class InPieces(HeldPeaks):
 
     def _improve_below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
-        self.relaxed = relaxed = self._relax(0, None, budget.HEIGHTS) if self._can_relax(budget.HEIGHTS) else None
+        work, can_relax = self._some(budget.HEIGHTS), self._can_relax(budget.HEIGHTS)
+        self.relaxed = relaxed = self._relax_soon(work, can_relax=can_relax)
+        if relaxed is not None and self._improve_filled(relaxed):
+            return True
+        if can_relax:
+            self.relaxed = relaxed = self._relax_on(relaxed, work)
         if relaxed is None:
             return False
         found = self._settled_at(relaxed)
@@ -178,6 +189,45 @@ class InPieces(HeldPeaks):
             self._take(windows.placement)
             self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
         return found is not None
+
+    def _relax_soon(self, work: int, *, can_relax: bool) -> Relaxed | None:
+        """The linear program without crowds, which shows how high pools should be; of a large one some rows are enough where crowds may follow."""
+        if self.program.entries <= MOST_ENTRIES:
+            return self._relax_within(0, 1, work) if can_relax else None
+        rows = spread_rows(self.program, budget.ENTRIES_AT_FIRST if can_relax else self.program.entries)
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        found = self.asking.relax_at_once(rows.program, (), (), work)
+        if found is None:
+            return None
+        found = rows.in_whole(found)
+        self._learn_prices(0, found, ())
+        return found
+
+    def _relax_on(self, first: Relaxed | None, work: int) -> Relaxed | None:
+        """The same with crowds."""
+        if first is None or self.program.entries > MOST_ENTRIES:
+            return self._relax_within(0, None, work) or first
+        further = self._relax_within(0, None, max(work - first.work, 1))
+        if further is None:
+            return first
+        rise = bound_of(self.program, further) / max(bound_of(self.program, first), 1) - 1
+        return replace(further, gain=max(rise, further.gain), work=first.work + further.work)
+
+    def _improve_filled(self, relaxed: Relaxed) -> bool:
+        """Fill pools in turn, and improve that window by window, where they can be no lower together and each holds what is in it; false if that comes to little."""
+        if not self._can_fill_together() or not has_room_for_each(self.program, relaxed):
+            return False
+        filling = Filling(self.instance, 0, self.task, self.control)
+        if sum(relaxed.peaks) * NO_HIGHER > filling.height * (NO_HIGHER + 1):
+            return False
+        found = filling.run(self._some(budget.FILLING))
+        self.packing.work += filling.work
+        self._take(found)
+        if found is None or not self._ends_within(budget.NEAR_WHERE_FILLED):
+            return False
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
+        self._go_on(windows, 0, peaks(self.instance, found), self._some(budget.WINDOWS))
+        return True
 
     def _settled_at(self, relaxed: Relaxed) -> Placement | None:
         """Each block in the pool that is cheapest at the prices, below the peaks of the linear program."""
@@ -258,6 +308,20 @@ def with_all_in_cheapest(program: Program, index: int) -> int:
     prices = program.terms[index].of_peaks
     least = [min(prices[pool] for pool in homes) for homes in program.homes]
     return max((sum(least[group] * units for group, units in row.members) for row in program.rows), default=0)
+
+
+def has_room_for_each(program: Program, relaxed: Relaxed) -> bool:
+    """Is no class higher than a pool in which the linear program has a part of it?"""
+    inside = [
+        {pool for pool, share in zip(homes, shares, strict=True) if share > LEAST_SHARE}
+        for homes, shares in zip(program.homes, relaxed.shares, strict=True)
+    ]
+    for row in program.rows:
+        room = program.rooms[row.pool]
+        height = room.below(relaxed.peaks[row.pool]) + room.spare - row.always
+        if any(units > height and row.pool in inside[group] for group, units in row.members):
+            return False
+    return True
 
 
 def is_large(instance: Instance, program: Program, work: int | None) -> bool:

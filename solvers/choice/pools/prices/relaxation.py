@@ -24,7 +24,7 @@ from .lifting import Present, Votes, lifted_covers
 LEAST_EXCESS_OF_COVERS = 0.01
 """A lifted cover's row that is violated by less than this part is not added."""
 MOST_ENTRIES = 25_000
-"""Programs with more entries are solved approximately."""
+"""Programs with more entries are solved approximately, unless they have no levels."""
 EASE = 16
 """As many of them as these count for one where height is free."""
 
@@ -78,7 +78,7 @@ class Relaxation:
         counted = program.terms[: len(held) + 1]
         self._is_free = [not any(each.of_peaks[pool] for each in counted) for pool in range(len(program.rooms))]
         """Height costs nothing there, so there may as well be all of it."""
-        self._is_large = self._hardness() > MOST_ENTRIES
+        self._is_large = bool(fineness.levels) and self._hardness() > MOST_ENTRIES
         self._lp = lp = LinearProgram(is_large=self._is_large)
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         """This many units of room are one in the program,"""

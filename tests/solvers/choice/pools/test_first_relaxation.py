@@ -1,0 +1,56 @@
+"""The linear program without crowds comes first: it shows whether pools can be filled in turn, and is solved exactly however large it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner import Options, Preference, plan, verify
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.in_pieces import has_room_for_each
+from solvers.choice.pools.prices import relaxation
+from solvers.choice.pools.prices.relaxation import AT_ONCE, Relaxation
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.writing import program_of
+from solvers.geometry.presolve import scaled, unit
+
+
+def program(kind: str, count: int, seed: int) -> Program:
+    instance = lower(with_preference(generate(kind, Request(count, seed)), Preference.BALANCED)).instance
+    return program_of(scaled(instance, unit(instance)))
+
+
+@pytest.mark.parametrize(("seed", "count", "work"), [(976001, 1_000, 3_000_000), (976031, 2_000, 3_000_000)])
+def test_pools_are_filled_where_little_work_is_left_after_crowds(seed: int, count: int, work: int) -> None:
+    """Crowds took most of the work and gained nothing, and the last pool stayed too high: 8 and 19 % above the bound."""
+    problem = with_preference(generate("hot", Request(count, seed)), Preference.BALANCED)
+    made = plan(problem, Options(time_limit=None, work_limit=work, workers=1))
+    assert not verify(problem, made)
+    value, bound = made.objective.value, made.objective.bound
+    assert value is not None
+    assert bound is not None
+    assert bound <= value <= 1.01 * bound
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_large_programs_without_levels_are_solved_exactly(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = program(kind, 100, 1)
+    exact = Relaxation(made, ()).solve(1, 1_000_000, lambda: None)
+    monkeypatch.setattr(relaxation, "MOST_ENTRIES", 1)
+    found = Relaxation(made, (), fineness=AT_ONCE).solve(1, 1_000_000, lambda: None)
+    assert exact is not None
+    assert found is not None
+    assert relaxation.bound_of(made, found) == pytest.approx(relaxation.bound_of(made, exact), rel=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "has_room"), [("hot", True), ("pools", False)])
+def test_a_class_that_is_higher_than_its_pool_is_found(kind: str, has_room: bool) -> None:
+    made = program(kind, 300, 1)
+    found = Relaxation(made, ()).solve(1, 1_000_000, lambda: None)
+    assert found is not None
+    assert has_room_for_each(made, found) is has_room
+    assert not has_room_for_each(made, replace(found, peaks=(0,) * len(made.rooms)))
+    assert has_room_for_each(made, replace(found, peaks=tuple(map(made.highest, range(len(made.rooms))))))
