@@ -192,7 +192,7 @@ class HeldPeaks(PlacedChoices):
 
     def _bound_with_peaks_held(self, index: int) -> bool:
         """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
-        entries, some = self.program.entries, self._some(budget.WITH_PEAKS_HELD)
+        entries, some = self.asking.joined(self.program), self._some(budget.WITH_PEAKS_HELD)
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
         if entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD:

@@ -258,7 +258,7 @@ class InPieces(HeldPeaks):
     def _can_relax(self, share: Share) -> bool:
         """Is this share of the work enough for the relaxation to give anything?"""
         work = self._share(share)
-        return work is None or work >= budget.LEAST_OF_HEIGHTS_PER_ENTRY * self.program.entries
+        return work is None or work >= budget.LEAST_OF_HEIGHTS_PER_ENTRY * self.asking.joined(self.program)
 
     def _relax_further(self) -> None:
         """Spend the work that is left on the bound."""
@@ -267,7 +267,7 @@ class InPieces(HeldPeaks):
         is_worth_it = (
             self.relaxed is not None
             and self.relaxed.gain >= budget.GAIN_OF_CROWDS
-            and self.program.entries <= MOST_ENTRIES
+            and self.asking.joined(self.program) <= MOST_ENTRIES
             and self._can_look_at_boxes(self.relaxed, budget.LEAST_BOXES_IN_PIECES)
         )
         if self.value is not None and is_worth_it:

@@ -247,8 +247,8 @@ class Whole(FreeHeights):
         assert question.most is not None
         index = question.term
         best = min([question.most, *(choice.value for choice in found)])
-        left = self._some(budget.WHOLE)
-        if is_exact and index not in self.relaxed and left >= budget.LEAST_OF_BOUND_PER_ENTRY * self.program.entries:
+        left, least = self._some(budget.WHOLE), budget.LEAST_OF_BOUND_PER_ENTRY * self.asking.joined(self.program)
+        if is_exact and index not in self.relaxed and left >= least:
             self.relaxed[index] = self._relax(index, 1, budget.BOUND_OF_LATER)
         search = LimitSearch(self.program, self.asking, question, best, self._some(budget.LIMITS))
         known = (self._known(index) or 0) if is_exact else 0

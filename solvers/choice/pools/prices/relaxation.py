@@ -17,6 +17,7 @@ from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
 from ..program.program import Program, Row
+from .alike import Alike
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .levels import SHARES, Reach
 from .lifting import Present, Votes, lifted_covers
@@ -71,7 +72,12 @@ class Relaxation:
         crowds: Sequence[Crowd] = (),
     ) -> None:
         """`covers` are the lifted ones that are known, `crowds` those that are likely to bind."""
-        self._program, self._fineness = program, fineness
+        self._whole, self._fineness = program, fineness
+        self._alike = Alike(program)
+        self._program = program = self._alike.program
+        self.making = budget.RELAXATION_PER_ENTRY * program.entries
+        self.making += budget.COMPARED_PER_ENTRY * (self._whole.entries - program.entries)
+        """The work of writing it, besides"""
         self.work = 0
         self.is_cut = False
         """Would the last solution perhaps be another with more work?"""
@@ -91,7 +97,7 @@ class Relaxation:
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
         ]
         for columns in self._inside:
-            lp.row(1.0, 1.0, [(column, 1.0) for column in columns.values()])
+            lp.row(1.0, 1.0, [(column, float(self._alike.times[pool])) for pool, column in columns.items()])
         self._members = [self._members_of(row) for row in program.rows]
         self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
         self._lowest = [room.below(room.lowest) for room in program.rooms]
@@ -109,7 +115,7 @@ class Relaxation:
             self._add_singles()
         self.covers = list(covers)
         """The lifted covers that are known; they hold whatever is asked."""
-        for crowd in (*self.covers, *crowds):
+        for crowd in self._alike.in_smaller((*self.covers, *crowds)):
             if crowd not in self._known:
                 self._add(crowd)
 
@@ -155,7 +161,7 @@ class Relaxation:
 
     def _better(self, one: Relaxed, other: Relaxed) -> Relaxed:
         """The solution whose prices prove more: of approximate solutions that may be the earlier one."""
-        bounds = [bound_of(self._program, each, self.held) for each in (one, other)]
+        bounds = [bound_of(self._whole, each, self.held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
     def _limit(self) -> None:
@@ -169,23 +175,29 @@ class Relaxation:
 
     def _relaxed(self, found: Solved, gain: float, work: int) -> Relaxed:
         per_unit = self._costs / self._units
-        rooms = self._program.rooms
+        rooms, alike = self._program.rooms, self._alike
+        of_crowds = (
+            (alike.in_whole(crowd), found.rows[row] * self._costs)
+            for crowd, row in self._crowds
+            if row < len(found.rows) and found.rows[row] > 0
+        )
         return Relaxed(
             peaks=tuple(
-                room.top_of(round(found.columns[top] * self._units) + room.spare)
-                for room, top in zip(rooms, self._tops, strict=True)
+                room.top_of(round(found.columns[self._tops[pool]] * self._units) + room.spare)
+                for room, pool in zip(rooms, alike.stands, strict=True)
             ),
-            of_rows=tuple((n, found.rows[row] * per_unit) for n, row in self._rows if found.rows[row] > 0),
-            of_crowds=tuple(
-                (crowd, found.rows[row] * self._costs)
-                for crowd, row in self._crowds
-                if row < len(found.rows) and found.rows[row] > 0
+            of_rows=tuple(
+                alike.divided((n, found.rows[row] * per_unit) for n, row in self._rows if found.rows[row] > 0)
             ),
+            of_crowds=tuple((each, price / len(some)) for some, price in of_crowds for each in some),
             of_held=tuple(max(found.rows[row], 0.0) * self._costs / unit for row, unit in self._holds),
-            spreads=tuple(self._spread(pool, found.columns) for pool in range(len(rooms))),
+            spreads=tuple(self._spread(pool, found.columns) for pool in alike.stands),
             gain=gain,
             work=work,
-            shares=tuple(tuple(found.columns[each] for each in columns.values()) for columns in self._inside),
+            shares=tuple(
+                tuple(found.columns[columns[alike.stands[pool]]] for pool in homes)
+                for columns, homes in zip(self._inside, self._whole.homes, strict=True)
+            ),
         )
 
     def _spread(self, pool: int, values: Sequence[float]) -> float:
@@ -289,7 +301,7 @@ class Relaxation:
                 self._add(crowd)
                 added += 1
                 if self._is_free[self._program.rows[number].pool]:
-                    self.covers.append(crowd)
+                    self.covers += self._alike.in_whole(crowd)
         return added > 0
 
     def _lifted(self, present: Sequence[Present], room: int) -> tuple[float, Votes]:

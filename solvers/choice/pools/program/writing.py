@@ -5,6 +5,7 @@ Addresses and rules about pairs are left out.
 
 from __future__ import annotations
 
+from itertools import groupby
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -135,11 +136,12 @@ def _rows(
         fullness[row.section] = max(fullness.get(row.section, 0), load)
     found.sort(key=lambda each: (-fullness[each[1].section], each[1].section))
     kept, entries = list[Row](), 0
-    for _, row in found:
-        entries += len(row.members)
+    for _, rows in groupby((row for _, row in found), key=lambda row: row.section):  # all pools have the same sections
+        here = list(rows)
+        entries += sum(len(row.members) for row in here)
         if entries > MOST_ENTRIES:
             break
-        kept.append(row)
+        kept += here
     return tuple(sorted(kept, key=lambda row: (row.section, row.pool))), spare
 
 

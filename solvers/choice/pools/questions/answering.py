@@ -65,7 +65,7 @@ class Answering:
         known = self._relaxation if question["goes_on"] else None
         if known is None or known.held != held:
             self._relaxation = Relaxation(self._program, held, () if known is None else known.covers)
-            making = budget.RELAXATION_PER_ENTRY * self._program.entries
+            making = self._relaxation.making
         assert self._relaxation is not None
         before = self._relaxation.work - making
         relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
@@ -79,7 +79,7 @@ class Answering:
             program, fineness = program.between(question["heights"]), OF_BOX
         relaxation = Relaxation(program, question["held"], fineness=fineness, crowds=question["crowds"])
         relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, question["enough"])
-        return write_relaxed(relaxed, relaxation.work + budget.RELAXATION_PER_ENTRY * self._program.entries)
+        return write_relaxed(relaxed, relaxation.work + relaxation.making)
 
 
 class _Model:

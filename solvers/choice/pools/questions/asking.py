@@ -11,6 +11,7 @@ from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Reply
 from .. import budget
+from ..prices.alike import Alike
 from ..prices.crowds import Crowd, Relaxed
 from ..program.program import Heights, Program
 from .lines import Line, LinearProgram
@@ -55,6 +56,8 @@ class Asking:
         """What of that the user should read."""
         self._limits, self._seed, self._control = limits, seed, control
         self._lines = [Line(limits, control)]
+        self._joined: tuple[Program, int] | None = None
+        """The last program whose pools were compared, and the numbers in it with those that are alike as one."""
         self._known: Program | None = None
         """The program that was asked about last."""
         self._solved: list[LinearProgram] = []
@@ -107,7 +110,7 @@ class Asking:
             return None
         wish = LinearProgram(program, held, rounds, work)
         is_known = bool(self._solved) and wish.goes_on_from(self._solved[-1])
-        self._charge(None if is_known else program)
+        self._charge_relaxing(None if is_known else program)
         reply = self._reply_ahead(wish) or self._relaxed(self._line_with_covers(), wish)
         if self._is_missing(reply):
             return None
@@ -146,7 +149,7 @@ class Asking:
     ) -> Relaxed | None:
         if self.stop is not None:
             return None
-        self._charge(None if self._known is program else program)
+        self._charge_relaxing(None if self._known is program else program)
         line = self._free_line() or self._lines[0]
         reply = self._said(line, program, {"question": None, "crowds": crowds} | request | self._usual)
         if self._is_missing(reply):
@@ -168,6 +171,19 @@ class Asking:
 
     def _charge(self, program: Program | None) -> None:
         self.work += budget.A_QUESTION + (0 if program is None else budget.MODEL_PER_ENTRY * program.entries)
+        self._known = program or self._known
+
+    def joined(self, program: Program) -> int:
+        """The numbers in the program for its linear program, in which pools that are alike are one."""
+        if self._joined is None or self._joined[0] is not program:
+            self._joined = program, Alike(program).program.entries
+        return self._joined[1]
+
+    def _charge_relaxing(self, program: Program | None) -> None:
+        """The same for a linear program: pools that are alike are compared and sent, and all else is done with one of them."""
+        joined = 0 if program is None else self.joined(program)
+        others = 0 if program is None else program.entries - joined
+        self.work += budget.A_QUESTION + budget.MODEL_PER_ENTRY * joined + budget.COMPARED_PER_ENTRY * others
         self._known = program or self._known
 
     def _is_missing(self, reply: Reply) -> bool:
