@@ -21,6 +21,7 @@ from .placing.at_prices import settled_below
 from .placing.clashes import Clashes
 from .placing.displacing import displaced
 from .placing.packing import Packing, ending_at
+from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
 from .prices.fullest_rows import spread_rows
@@ -142,6 +143,25 @@ class HeldPeaks(PlacedChoices):
             self._take(lowered)
         else:
             self._take(found)
+
+    def _choose_in_some_pools(self, question: Question) -> bool:
+        """Where there are many pools, choose again all that is in some of them, from what is best; true if something better came of it."""
+        value, index = self.value, question.term
+        term = self.program.terms[index]
+        if self.best is None or not any(term.of_peaks) or not has_many_pools(self.program):
+            return False
+        self.in_some_pools.add(index)
+        share = budget.SOME_POOLS_OF_LATER if index else budget.SOME_POOLS_OF_PEAKS
+        if not index and any(map(any, term.of_homes)):
+            share = budget.SOME_POOLS
+        search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
+
+        def better() -> bool:
+            self._take(search.placement)
+            return not self._is_over() and not self._is_finished(index)
+
+        search.improve(self._some(share), better)
+        return self.value != value
 
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""

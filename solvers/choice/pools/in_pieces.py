@@ -56,6 +56,8 @@ class InPieces(HeldPeaks):
         if program.terms and program.rows:
             if can_fill := self._can_fill():
                 self._fill(at_prices=True)
+            if weighs_peaks(program) and self.asking.joined(program) < program.entries:
+                self._choose_in_some_pools(Question(0))
             if weighs_peaks(program) and (self._solve_at_once() or self._improve_below_heights()):
                 self._below_given_peaks()
                 self._relax_further()

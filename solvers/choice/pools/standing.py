@@ -52,6 +52,8 @@ class Standing:
         """The work that the linear program of a term gets at least if it is needed for a proof."""
         self.asked = dict[int, int]()
         """The work of questions about the program as a whole, by term."""
+        self.in_some_pools = set[int]()
+        """The terms for which all in some of many pools was chosen again."""
         self.kept = 0
         """The work that is kept for what comes at the end."""
         self.is_known = False

@@ -15,7 +15,6 @@ from .cutting import Pieces
 from .free_heights import FreeHeights
 from .placed_choices import has_many_live
 from .placing.packing import Packing, ending_at
-from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
@@ -43,8 +42,6 @@ class Whole(FreeHeights):
         super().__init__(instance, program, task, control)
         self.floored: Value | None = None
         """The earlier terms' values when a term was last bounded pool by pool."""
-        self.in_some_pools = set[int]()
-        """The terms for which all in some of many pools was chosen again."""
 
     def run(self) -> Outcome:
         self._displace_first()
@@ -151,25 +148,6 @@ class Whole(FreeHeights):
                 found = self._with_given_peaks(question, found, self._some(share))
                 found = self._by_boxes(question, found) if has_boxes else found
         return found
-
-    def _choose_in_some_pools(self, question: Question) -> bool:
-        """Where there are many pools, choose again all that is in some of them, from what is best; true if something better came of it."""
-        value, index = self.value, question.term
-        term = self.program.terms[index]
-        if self.best is None or not any(term.of_peaks) or not has_many_pools(self.program):
-            return False
-        self.in_some_pools.add(index)
-        share = budget.SOME_POOLS_OF_LATER if index else budget.SOME_POOLS_OF_PEAKS
-        if not index and any(map(any, term.of_homes)):
-            share = budget.SOME_POOLS
-        search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
-
-        def better() -> bool:
-            self._take(search.placement)
-            return not self._is_over() and not self._is_finished(index)
-
-        search.improve(self._some(share), better)
-        return self.value != value
 
     def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first, then below limits."""

@@ -220,12 +220,14 @@ class SomePools:
         """The program of these classes in these pools. Whoever has his only home there is there in any case."""
         program, inside = self._program, set(some)
         number_of = {group: number for number, group in enumerate(members)}
-        rows = dict[tuple[int, int, tuple[tuple[int, int], ...]], Row]()
+        rows = list[Row]()
         for pool in some:
+            here = list[Row]()
             for number in self._rows_of[pool]:
                 row = program.rows[number]
                 mine = tuple((number_of[group], units) for group, units in row.members if group in number_of)
-                rows.setdefault((pool, row.always, mine), row._replace(members=mine))
+                add_fullest(here, row._replace(members=mine))
+            rows += here
         homes = [inside.difference(self._taken(group, number_of)) for group in members]
         kept = [
             [n for n, pool in enumerate(program.homes[group]) if pool in mine]
@@ -234,7 +236,7 @@ class SomePools:
         return Program(
             homes=tuple(tuple(program.homes[g][n] for n in mine) for g, mine in zip(members, kept, strict=True)),
             rooms=program.rooms,
-            rows=tuple(rows.values()),
+            rows=tuple(rows),
             terms=tuple(
                 Costs(
                     tuple(tuple(term.of_homes[g][n] for n in mine) for g, mine in zip(members, kept, strict=True)),
@@ -245,3 +247,15 @@ class SomePools:
             ),
             apart=tuple((number_of[a], number_of[b]) for a, b in program.apart if a in number_of and b in number_of),
         )
+
+
+def add_fullest(rows: list[Row], row: Row) -> None:
+    """Add a row to those of its pool that are before it in time, without such as ask for no more than the next: most are live at few of them."""
+    while rows and _asks_no_more(rows[-1], row):
+        rows.pop()
+    if not (rows and _asks_no_more(row, rows[-1])):
+        rows.append(row)
+
+
+def _asks_no_more(row: Row, other: Row) -> bool:
+    return row.always <= other.always and set(row.members) <= set(other.members)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from planner.generate import Request, generate
+from planner.generate.request import largest_live_sum
 from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.lowering import lower
 from planner.planning.placing.solving import plan
 from planner.verifying.verify import verify
+from solvers.choice.pools import budget
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.placing.some_pools import SomePools, has_many_pools
+from solvers.choice.pools.placing.some_pools import SomePools, add_fullest, has_many_pools
+from solvers.choice.pools.program.program import Row
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
@@ -118,3 +123,32 @@ def test_sixteen_pools_that_are_alike_are_no_higher_than_what_is_live() -> None:
     made = plan(problem, Options(work_limit=2_000_000, workers=1, time_limit=None))
     assert verify(problem, made) == ()
     assert made.objective.value == made.objective.bound
+
+
+def test_rows_that_ask_for_no_more_than_the_next_are_left_out() -> None:
+    rows = list[Row]()
+    asked = [(1, "a"), (1, "ab"), (1, "abc"), (1, "bc"), (1, "bcd"), (2, "d"), (1, "d"), (2, "de")]
+    for section, (always, members) in enumerate(asked):
+        add_fullest(rows, Row(0, section, always, tuple((ord(each), 1) for each in members)))
+    assert [row.section for row in rows] == [2, 4, 7]
+
+
+def test_it_is_done_in_large_programs_too_where_pools_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ortools")
+    monkeypatch.setattr(budget, "LARGE_WITH_PEAKS", 100)
+    made_up = generate("hot", Request(200, 5, parameters={"live": 80}))
+    size = largest_live_sum(made_up.buffers) * 5 // 8 // 16
+    pads = tuple(replace(made_up.pools[0], name=f"pad{n}", size=size) for n in range(16))
+    others = tuple(pool for pool in made_up.pools if pool.size is None)
+    buffers = tuple(replace(each, pools=None) for each in made_up.buffers)
+    problem = replace(made_up, pools=(*pads, *others), buffers=buffers, terms=(Term.BALANCED,))
+    begun, improve = list[int](), SomePools.improve
+
+    def counted(search: SomePools, work: int, on_better: Callable[[], bool]) -> None:
+        begun.append(work)
+        improve(search, work, on_better)
+
+    monkeypatch.setattr(SomePools, "improve", counted)
+    made = plan(problem, Options(work_limit=1_500_000, workers=1, time_limit=None))
+    assert verify(problem, made) == ()
+    assert begun
