@@ -222,11 +222,16 @@ class SomePools:
         number_of = {group: number for number, group in enumerate(members)}
         rows = list[Row]()
         for pool in some:
-            here = list[Row]()
+            here, seen = list[Row](), set[tuple[int, tuple[tuple[int, int], ...]]]()
             for number in self._rows_of[pool]:
                 row = program.rows[number]
                 mine = tuple((number_of[group], units) for group, units in row.members if group in number_of)
-                add_fullest(here, row._replace(members=mine))
+                asked = row._replace(members=mine)
+                if not self._question.term:
+                    add_fullest(here, asked)
+                elif (row.always, mine) not in seen:
+                    here.append(asked)
+                seen.add((row.always, mine))
             rows += here
         homes = [inside.difference(self._taken(group, number_of)) for group in members]
         kept = [
