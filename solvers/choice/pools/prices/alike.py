@@ -79,14 +79,17 @@ class Alike:
 
 def _first_alike(program: Program) -> Iterator[int]:
     """By pool, the first that has the same room, rows and costs."""
-    rows: list[list[tuple[object, ...]]] = [[] for _ in program.rooms]
+    looks = [(room, *(term.of_peaks[pool] for term in program.terms)) for pool, room in enumerate(program.rooms)]
+    if len(set(looks)) == len(looks):  # most programs: there is no need to compare rows
+        yield from range(len(looks))
+        return
+    rows: list[list[tuple[object, ...]]] = [[] for _ in looks]
     for row in program.rows:
         rows[row.pool].append(row[1:])
-    costs: list[list[Sequence[int]]] = [[] for _ in program.rooms]
+    costs: list[list[Sequence[int]]] = [[] for _ in looks]
     for group, homes in enumerate(program.homes):
         for n, pool in enumerate(homes):
             costs[pool].append((group, *(term.of_homes[group][n] for term in program.terms)))
     first: dict[tuple[object, ...], int] = {}
-    for pool, room in enumerate(program.rooms):
-        prices = tuple(term.of_peaks[pool] for term in program.terms)
-        yield first.setdefault((room, prices, tuple(costs[pool]), tuple(rows[pool])), pool)
+    for pool, look in enumerate(looks):
+        yield first.setdefault((look, tuple(costs[pool]), tuple(rows[pool])), pool)
