@@ -55,7 +55,8 @@ def as_one(instance: Instance) -> AsOne | None:
         gaps = _gaps(instance, group[0])
         capacity = len(group) * sum(gaps)
         specs[group[0]] = replace(specs[group[0]], capacity=capacity, reserved=())
-        allowed[:, number] &= instance.block_high <= max(gaps, default=0)
+        is_high = np.bincount(instance.pool_class, instance.block_high > max(gaps, default=0)) > 0
+        allowed[:, number] &= ~is_high[instance.pool_class]
         highest[:, number] = np.where(allowed[:, number], capacity - instance.block_high, 0)
     order = np.argsort(instance.preference[:, first], axis=1, kind="stable")
     found = replace(

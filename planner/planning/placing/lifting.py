@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import repeat, takewhile
 
 from solvers.model.errors import StopReason
 from solvers.model.instance import Term
@@ -161,7 +161,7 @@ def _warnings(problem: Problem, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple[PlanCertificate, ...]:
-    """Return all proofs. A search through everything below the bound gives one for each term."""
+    """Return all proofs. A search through everything below the bound gives one for each term, as far as those before it are met."""
     found: list[PlanCertificate] = []
     sure = _without_search(problem, outcome)
     for certificate in outcome.certificates:
@@ -175,9 +175,10 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
                 continue
             lifted = replace(lifted, held=())
         elif certificate.proof is Proof.SEARCH and certificate.pool is None and not outcome.infeasible:
+            values = (certificate.value, *outcome.bound[1 : _met(outcome) + 1])
             found += [
                 replace(lifted, term=term, value=value)
-                for term, value in zip(problem.terms, (certificate.value, *outcome.bound[1:]), strict=False)
+                for term, value in zip(problem.terms, values, strict=False)
                 if value > sure.get(term, 0)
             ]
             continue
@@ -185,6 +186,12 @@ def _certificates(problem: Problem, lowered: Lowered, outcome: Outcome) -> tuple
             lifted = replace(lifted, value=0)
         found.append(lifted)
     return tuple(found)
+
+
+def _met(outcome: Outcome) -> int:
+    """Return how many of the first terms are at their bounds: of the terms after the next one nothing is said."""
+    pairs = zip(outcome.value or (), outcome.bound, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _without_search(problem: Problem, outcome: Outcome) -> dict[Term, int]:

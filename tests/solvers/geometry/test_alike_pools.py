@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from solvers.geometry.alike_pools import as_one
@@ -55,3 +57,10 @@ def test_what_is_stacked_costs_as_much_as_in_all_of_them() -> None:
     apart = Placement(np.array([0, 3, 3]), np.array([0, 0, 0]))
     stacked = Placement(np.zeros(3, dtype=np.int64), np.array([0, 7, 7]))
     assert evaluate(instance, apart) == evaluate(one.instance, stacked) == (24,)
+
+
+def test_what_must_be_together_is_allowed_together() -> None:
+    instance = blocks_of([PoolSpec(), *[RANGED] * 5], plain(0, 1, 4), plain(0, 1, 6), plain(0, 1, 3))
+    one = as_one(replace(instance, pool_class=np.array([0, 0, 1])))
+    assert one is not None
+    assert one.instance.allowed.tolist() == [[True, False], [True, False], [True, True]]

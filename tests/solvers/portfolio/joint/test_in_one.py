@@ -137,3 +137,16 @@ def test_what_has_no_room_in_one_pool_goes_to_the_next() -> None:
     assert placement is not None
     assert violation(instance, placement) is None
     assert evaluate(instance, placement) == (20,)
+
+
+def test_of_terms_after_one_that_is_open_nothing_is_claimed() -> None:
+    """Stacked, all has room, so that every term is bounded; beside ranges it has not, and the first term is dearer."""
+    pads = tuple(Pool(f"pad{n}", 5, base=1, reserved=((3, 5),)) for n in range(6))
+    problem = Problem(
+        buffers=(Buffer(2, 1, live=((3, 4),)), Buffer(4, 3, 2, live=((2, 6),)), Buffer(5, 2, live=((2, 3),))),
+        pools=(Pool("dram", None, alignment=2, cost=0, rank=2), *pads),
+        terms=(Term.ACCESS_COST, Term.SPILLED_BYTES, Term.SUM_OF_PEAKS),
+        peak_price=2,
+    )
+    made = plan(problem, Options(workers=1, time_limit=None, work_limit=20_000))
+    assert not any("withheld" in warning for warning in made.warnings)
