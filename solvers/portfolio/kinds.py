@@ -17,6 +17,9 @@ MOST_WOVEN = 40
 MIXED, PADDED = 10, 1_000
 """Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
 
+TORN = 4
+"""Blocks are torn if for each so many of them there is a rectangle more than there are blocks."""
+
 
 class Kind(StrEnum):
     """A new kind is a member, a line of `kind_of`, and shares in the rows of solvers/portfolio/roster.py."""
@@ -28,6 +31,8 @@ class Kind(StrEnum):
     """Few blocks, of which some are live several times or have several parts, so that no moment shows who is in whose way. With explicit conflicts it is usual."""
     MIXED = "mixed"
     """Many blocks have another alignment than most, and alignments are large enough beside heights to matter."""
+    TORN = "torn"
+    """Many blocks are live several times or have several parts: what is set down later mostly fits into none of the room that these leave."""
     EXEMPT = "exempt"
     """Some pairs that are live together may share addresses all the same."""
     FIXED = "fixed"
@@ -44,6 +49,8 @@ def kind_of(instance: Instance) -> Kind:
         return Kind.MIXED
     if len(instance.exclusions):
         return Kind.EXEMPT
+    if TORN * (len(instance.rect_part) - instance.blocks) >= instance.blocks:
+        return Kind.TORN
     return Kind.FIXED if fixed(instance).any() else Kind.USUAL
 
 
