@@ -78,6 +78,8 @@ class Pieces:
         """By piece and pool: what was answered of the piece with the pool no higher than a top, by that top."""
         self._tops = tuple[int | None, ...]()
         """How high pools may be, where that is given."""
+        self.below: Pieces | None = None
+        """These with a pool no higher than was asked for last, if nothing says that this costs too much."""
         large = [0]
         while large:
             n = large.pop()
@@ -260,18 +262,13 @@ class Pieces:
     def choice(self, work: int) -> Pools | None:
         """A choice for all: as pieces choose alike; who is live beside others that they choose differently is chosen again."""
         chosen, apart = dict[int, int](), set[int]()
-        for n in range(len(self._members)):
+        for n, members in enumerate(self._members):
             here = self._chosen(n)
-            apart.update(
-                group for group in self._members[n] if chosen.setdefault(group, here.get(group, -1)) != here.get(group)
-            )
-        for row in self._program.rows:
-            groups = {group for group, _ in row.members}
-            if groups & apart:
-                for group in groups:
-                    chosen.pop(group, None)
-        part = settled_in(self._program, chosen)
-        return self._asking.ask(part, Question(0), work).pools
+            apart.update(each for each in members if chosen.setdefault(each, here.get(each, -1)) != here.get(each))
+        rows = ({group for group, _ in row.members} for row in self._program.rows)
+        anew = {group for groups in rows if groups & apart for group in groups}
+        part = settled_in(self._program, {group: pool for group, pool in chosen.items() if group not in anew})
+        return self._asking.ask(part, Question(0, tops=self._tops), work).pools
 
     def _choose_all(self, pieces: Iterable[int], end: int) -> bool:
         """Choose anew in these pieces; false if there is no choice."""
@@ -333,7 +330,9 @@ class Pieces:
         below, unknown = self._lowered(pool, top)
         if self._asking.is_over(end - sum(self._known[n].work for n in unknown)):
             return None
-        return not below._choose_all(unknown, end) or below.improve(most + 1, end - self._asking.work) > most
+        can_be = below._choose_all(unknown, end) and below.improve(most + 1, end - self._asking.work) <= most
+        self.below = below if can_be else None
+        return not can_be
 
     def _tops_of(self, pool: int, top: int) -> tuple[int | None, ...]:
         return tuple(top if each == pool else None for each in range(len(self._program.rooms)))
@@ -357,8 +356,8 @@ class Pieces:
 
     def _least(self, n: int, pool: int, top: int) -> int:
         """What the piece is known to cost at least with the pool no higher than this top."""
-        below = self._below.get((n, pool), {})
-        known = (answer.bound or 0 for other, answer in below.items() if other >= top)
+        below = self._below.get((n, pool), {}).items()
+        known = (answer.bound or 0 for other, answer in below if other >= top)
         return max([self._known[n].bound or 0, *known])
 
     @property

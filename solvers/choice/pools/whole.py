@@ -159,6 +159,8 @@ class Whole(FreeHeights):
         is_first &= self.pieces is None
         if not is_first and is_exact:
             found = self._above_floors(question, found)
+            if self.is_known:
+                return found
         if is_first or (not self._is_settled(index) and self._some(budget.BEFORE_LIMITS) >= budget.HARDER * searched):
             asked = self._ask(self._with_worse(question), is_exact, budget.BEFORE_LIMITS)
             found = [*self._better(question, asked), *found]
@@ -199,8 +201,7 @@ class Whole(FreeHeights):
             return []
         self.floored = question.held
         if self.pieces is not None and question.term == 1:
-            self._raise_floors(self.pieces, question)
-            return []
+            return self._raise_floors(self.pieces, question)
         near = found[0].pools if found else question.near
         tops = self.program.least_tops(near)
         best = min(question.most, self.program.value(question.term, near, tops))
@@ -210,8 +211,8 @@ class Whole(FreeHeights):
         self._learn_bound(question.term, search.run())
         return search.found
 
-    def _raise_floors(self, pieces: Pieces, question: Question) -> None:
-        """Bound the second term by pieces, pool by pool, after the first."""
+    def _raise_floors(self, pieces: Pieces, question: Question) -> list[Choice]:
+        """Bound the second term by pieces, pool by pool, after the first; the better choices that turn up."""
         assert question.near is not None
         tops, (most,) = self.program.least_tops(question.near), question.held
         bound = pieces.improve(most, self._some(budget.BEFORE_FLOORS))
@@ -219,6 +220,8 @@ class Whole(FreeHeights):
         floors = Floors(self.program, pieces, most, tops, self.asking, FIRST_STEP)
         bound = floors.bound(self._some(budget.FLOORS))
         self._learn_bound(1, bound)
+        self.is_known = floors.found is not None and floors.found.value == bound
+        return [] if floors.found is None else [floors.found]
 
     def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
         """Better choices still for a later term, and what is proven of it."""

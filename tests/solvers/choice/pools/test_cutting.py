@@ -193,11 +193,33 @@ def test_pieces_that_choose_alike_prove_the_best_choice_and_its_heights(asking: 
     assert exact
 
 
+def test_pieces_find_the_choice_whose_heights_they_prove(asking: Asking) -> None:
+    """The best choice was left to a question about all classes at once, which ended without an answer."""
+    met = 0
+    for seed in range(12):
+        program = small("hot", seed)
+        everything = choices(program)
+        most = sorted(first for first, _, _ in everything)[len(everything) // 2]
+        allowed = sorted((second, pools) for first, second, pools in everything if first <= most)
+        pieces = Pieces(program, asking, (), size=100)
+        pieces.bound(WORK)
+        floors = Floors(program, pieces, most, program.least_tops(allowed[-1][1]), asking)
+        bound = floors.bound(WORK)
+        assert bound <= allowed[0][0]
+        if floors.found is not None:
+            value, tops, pools = floors.found
+            assert (value, pools) in allowed
+            assert tops == program.least_tops(pools)
+            assert value < allowed[-1][0]
+            met += value == allowed[0][0]
+    assert met
+
+
 class Open(Pieces):
     """Pieces of which nothing is proven."""
 
     def __init__(self) -> None:
-        pass
+        self.below = None
 
     def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
         return False
