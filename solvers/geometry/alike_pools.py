@@ -14,11 +14,6 @@ from ..model.instance import Bools, Instance, Placement
 from ..model.linear_terms import ADDITIVE, choice_cost
 from .rooms import torn_blocks
 
-MOST_BLOCKS = 20_000
-"""With more, to tell pools apart takes as long as to fill them."""
-LEAST_FEWER = 4
-"""With fewer pools less, a program that tells all of them apart is nearly as good."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AsOne:
@@ -36,14 +31,14 @@ class AsOne:
 
 
 def as_one(instance: Instance) -> AsOne | None:
-    """The instance with alike pools as one; None if there are too few of them, or if something counts each by itself."""
-    if instance.blocks > MOST_BLOCKS or instance.weighs_moves or not ADDITIVE.issuperset(instance.terms):
+    """The instance with alike pools as one; None if there are none, or if something counts each by itself."""
+    if instance.weighs_moves or not ADDITIVE.issuperset(instance.terms):
         return None
     groups, torn = list[tuple[int, ...]](), torn_blocks(instance)
     for group in _alike(instance):
         groups += [group] if _can_merge(instance, group[0], torn) else [(pool,) for pool in group]
     groups.sort()
-    if len(instance.pools) - len(groups) < LEAST_FEWER:
+    if len(groups) == len(instance.pools):
         return None
     first = np.array([group[0] for group in groups], dtype=np.int64)
     merged = np.array([len(group) > 1 for group in groups])

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...bounds.room_prices import Floats
-from ...geometry.alike_pools import AsOne
+from ...geometry.alike_pools import AsOne, as_one
 from ...geometry.rules import violation
 from ...heuristics.assign.from_prices import settled
 from ...model.instance import Instance, Placement
@@ -21,8 +21,14 @@ from .in_rooms import LEADER_OF_ROOMS
 
 Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 
+MOST_BLOCKS = 20_000
+"""With more, to tell pools apart takes as long as to fill them."""
+LEAST_FEWER = 4
+"""With fewer pools less, a program that tells all of them apart is nearly as good."""
+SHARE_OF_ONE = 0.35
+"""The part of the work with which they are solved as one,"""
 OF_SPREADING = 3, 10
-"""The part of the work that is kept for spreading the plan, if that makes it worse."""
+"""and the part of that which is kept for spreading the plan, if that makes it worse."""
 STAYS, ELSEWHERE = -2.0, 1.0
 """What a block pays where it was chosen to be, and anywhere else, besides a part of a unit."""
 
@@ -36,6 +42,12 @@ class Unheard:
     def incumbent(self, placement: Placement) -> None: ...
 
     def bound(self, bound: Value) -> None: ...
+
+
+def joined(instance: Instance) -> AsOne | None:
+    """The instance with alike pools as one; None if that is not worth its work."""
+    one = as_one(instance) if instance.blocks <= MOST_BLOCKS else None
+    return None if one is None or len(instance.pools) - len(one.groups) < LEAST_FEWER else one
 
 
 def solve_in_one(one: AsOne, task: Task, control: Control, solve: Solve, further: Solve) -> Outcome:

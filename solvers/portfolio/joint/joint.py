@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from ...bounds.first_bounds import first_bounds
-from ...geometry.alike_pools import as_one
 from ...geometry.presolve import scaled, unit
 from ...geometry.tie_breaks import can_tie, least_tie, preferring, rank_tie
 from ...model.errors import SolverError, StopReason
@@ -36,7 +35,7 @@ from ..roster import (
 from ..separate import solve_separate_pools
 from .ahead import Answers, within, working_ahead
 from .held import Held
-from .in_one import solve_in_one
+from .in_one import SHARE_OF_ONE, joined, solve_in_one
 from .in_rooms import LEADER_OF_ROOMS, solve_in_rooms
 from .kept_apart import Ways, ways_to_share
 from .known import Known
@@ -59,8 +58,8 @@ SHARE_OF_HOLDING, WORK_OF_HOLDING = 4, 500_000
 """The part of the work left after greedy with which costs of moves and reuse are ruled out; and the work if there is no limit."""
 ANEW = 4
 """It begins anew each time, so with less than such a part of what its first run took it finds nothing more."""
-SHARE_OF_ONE, SHARE_OF_ROOMS = 0.35, 0.9
-"""The part of the work left after greedy with which pools that are alike are solved as one; or else gaps between reserved ranges as pools."""
+SHARE_OF_ROOMS = 0.9
+"""The part of the work left after greedy with which gaps between reserved ranges are solved as pools."""
 MANY_BLOCKS = 5_000
 """From this many blocks on, greedy's passes over several pools take seconds."""
 GROWTH = 4
@@ -85,7 +84,7 @@ def work_of_part(limit: int | None, spent: int, parts: int) -> int:
     return round_work(limit, spent, parts, first=FIRST_ROUND_WORK // FULL, least=LEAST_WORK // FULL, growth=GROWTH)
 
 
-def solve_way(instance: Instance, task: Task, control: Control) -> Outcome:
+def solve_as_they_are(instance: Instance, task: Task, control: Control) -> Outcome:
     """Solve an instance with the pools as they are."""
     engines = engines_of_auto(instance)
     if not is_joint(instance):
@@ -132,7 +131,7 @@ class Joint:
         self.seeks_ways = not by_name and bool(engines)
         self.has_rooms = not by_name and bool(engines) and any(pool.reserved for pool in self.instance.pools)
         """May gaps between reserved ranges be solved as pools of their own?"""
-        self.as_one = as_one(self.instance) if not by_name and engines else None
+        self.as_one = joined(self.instance) if not by_name and engines else None
         self.steady = True
         """True if another run would settle ties in the same way."""
         self.rounds = 0
@@ -176,9 +175,10 @@ class Joint:
         if self._finished() is None:
             self._hold()
         if self._finished() is None and self.as_one is not None:
-            self._solve_instead(partial(solve_in_one, self.as_one, solve=solve_again, further=solve_way), SHARE_OF_ONE)
+            in_one = partial(solve_in_one, self.as_one, solve=solve_again, further=solve_as_they_are)
+            self._solve_instead(in_one, SHARE_OF_ONE)
         elif self._finished() is None and self.has_rooms:
-            self._solve_instead(partial(solve_in_rooms, self.instance, solve=solve_way), SHARE_OF_ROOMS)
+            self._solve_instead(partial(solve_in_rooms, self.instance, solve=solve_as_they_are), SHARE_OF_ROOMS)
         leaders = [name for name in self.engines.active if role_of(name).leads]
         others = self.bounders if leaders and self._finished() is None else []
         task = replace(self.task, start=self.known.placement)

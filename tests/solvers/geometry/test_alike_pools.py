@@ -36,8 +36,8 @@ def test_what_is_reserved_is_no_room_and_blocks_must_fit_beside_it() -> None:
     assert one.instance.allowed.tolist() == [[True, True], [True, False]]
 
 
-def test_few_pools_stay_as_they_are() -> None:
-    assert as_one(blocks_of([PoolSpec(), *[PAD] * 4], plain(0, 1, 4))) is None
+def test_pools_that_differ_stay_as_they_are() -> None:
+    assert as_one(blocks_of([PoolSpec(), PAD, RANGED], plain(0, 1, 4))) is None
 
 
 def test_pools_stay_apart_for_what_must_not_share_one() -> None:

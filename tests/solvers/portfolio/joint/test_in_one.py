@@ -23,8 +23,8 @@ from solvers.model.instance import Placement, Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent, Task
-from solvers.portfolio.joint.in_one import solve_in_one, spread
-from solvers.portfolio.joint.joint import solve_again, solve_way
+from solvers.portfolio.joint.in_one import joined, solve_in_one, spread
+from solvers.portfolio.joint.joint import solve_again, solve_as_they_are
 from tests.small import oracle
 
 TASK = Task(Limits(work=400_000))
@@ -78,7 +78,7 @@ def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term
         instance = lower(problem).instance
         one = as_one(instance)
         assert one is not None, seed
-        found = solve_in_one(one, TASK, Silent(), solve=solve_again, further=solve_way)
+        found = solve_in_one(one, TASK, Silent(), solve=solve_again, further=solve_as_they_are)
         best = oracle.solve(problem).value
         if best is None:
             continue
@@ -101,6 +101,12 @@ def with_pads(problem: Problem, count: int) -> Problem:
     pools = (*pads, *(pool for pool in problem.pools if pool.size is None))
     names = tuple(pool.name for pool in pools)
     return replace(problem, pools=pools, buffers=tuple(replace(buffer, pools=names) for buffer in problem.buffers))
+
+
+def test_few_pools_stay_as_they_are() -> None:
+    problem = generate("pools", Request(20, 7))
+    assert joined(lower(with_pads(problem, 5)).instance) is not None
+    assert joined(lower(with_pads(problem, 4)).instance) is None
 
 
 def planned(problem: Problem, prefer: Preference) -> Plan:

@@ -24,7 +24,7 @@ from solvers.model.outcome import Outcome, Value
 from solvers.model.registry import get
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
 from solvers.portfolio.joint.in_rooms import OF_A_LOOK, KnownWay, solve_in_rooms
-from solvers.portfolio.joint.joint import solve_way
+from solvers.portfolio.joint.joint import solve_as_they_are
 from tests.small import oracle
 
 TASK = Task(Limits(work=1_000_000))
@@ -67,7 +67,7 @@ def made_up(seed: int, terms: tuple[Term, ...]) -> Problem:
 
 
 def solved(problem: Problem, task: Task = TASK) -> Outcome | None:
-    return solve_in_rooms(lower(problem).instance, task, Silent(), solve_way)
+    return solve_in_rooms(lower(problem).instance, task, Silent(), solve_as_they_are)
 
 
 @pytest.mark.parametrize("terms", TERMS)
