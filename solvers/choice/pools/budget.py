@@ -278,8 +278,8 @@ PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
 MODEL_PER_ENTRY, A_QUESTION = 4, 5_000
 """Making a model, and what CP-SAT does before it counts."""
-COMPARED_PER_ENTRY = 1
-"""Finding out that a pool is like another, and telling so, for each number of it in the program."""
+COMPARED_ALIKE_A_UNIT = 16
+"""Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
 SETTLED_A_UNIT = 16

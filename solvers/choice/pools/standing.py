@@ -34,7 +34,7 @@ class Standing:
         self.instance, self.program, self.task, self.control = instance, program, task, control
         self.asking = Asking(task.limits, task.seed, control)
         self.packing = Packing(instance, task, control)
-        self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
+        self.packing.work += budget.PROGRAM_PER_ENTRY * self.asking.joined(program)
         self.best: Placement | None = task.start
         self.value: Value | None = None if task.start is None else evaluate(instance, task.start)
         self.bound: Value = task.bound

@@ -77,6 +77,12 @@ class Alike:
             yield from ((row, price / len(rows)) for row in rows)
 
 
+def entries_as_one(program: Program) -> int:
+    """The number of entries in the rows of pools that stand for others."""
+    first = tuple(_first_alike(program))
+    return sum(len(row.members) for row in program.rows if first[row.pool] == row.pool)
+
+
 def _first_alike(program: Program) -> Iterator[int]:
     """By pool, the first that has the same room, rows and costs."""
     looks = [(room, *(term.of_peaks[pool] for term in program.terms)) for pool, room in enumerate(program.rooms)]
@@ -90,6 +96,10 @@ def _first_alike(program: Program) -> Iterator[int]:
     for group, homes in enumerate(program.homes):
         for n, pool in enumerate(homes):
             costs[pool].append((group, *(term.of_homes[group][n] for term in program.terms)))
-    first: dict[tuple[object, ...], int] = {}
+    first: dict[tuple[object, ...], list[int]] = {}
     for pool, look in enumerate(looks):
-        yield first.setdefault((look, tuple(costs[pool]), tuple(rows[pool])), pool)
+        others = first.setdefault((look, tuple(costs[pool])), [])
+        alike = next((other for other in others if rows[other] == rows[pool]), pool)  # mostly one object: soon compared
+        if alike == pool:
+            others.append(pool)
+        yield alike

@@ -76,7 +76,7 @@ class Relaxation:
         self._alike = Alike(program)
         self._program = program = self._alike.program
         self.making = budget.RELAXATION_PER_ENTRY * program.entries
-        self.making += budget.COMPARED_PER_ENTRY * (self._whole.entries - program.entries)
+        self.making += (self._whole.entries - program.entries) // budget.COMPARED_ALIKE_A_UNIT
         """The work of writing it, besides"""
         self.work = 0
         self.is_cut = False

@@ -112,11 +112,14 @@ def _rows(
     constant, spare = _constant(instance, home, steps)
     others = np.flatnonzero(home < 0)
     group_of = number[others].tolist()
+    groups = _alike(instance, steps, constant)
     found: list[tuple[int, Row]] = []
     seen = set[tuple[int, int, tuple[tuple[int, int], ...]]]()
     rest = restrict(instance, others, range(len(instance.pools)), squeeze=False).instance
     for section, heights in LiveHeights(rest).over(sorted(pools_at)):
         for pool in pools_at[section]:
+            if pool not in groups:
+                continue
             always, units = int(constant[pool, section]), dict[int, int]()
             for block, height in heights.items():
                 group = group_of[block]
@@ -130,7 +133,11 @@ def _rows(
             members = tuple(sorted(units.items()))
             if (pool, always, members) not in seen:
                 seen.add((pool, always, members))
-                found.append((always + sum(units.values()), Row(pool, section, always, members)))
+                load = always + sum(units.values())
+                found += [(load, Row(each, section, always, members)) for each in groups[pool]]
+    for pool, alike in groups.items():
+        for each in alike:
+            spare[each] = spare[pool]
     fullness: dict[int, int] = {}
     for load, row in found:
         fullness[row.section] = max(fullness.get(row.section, 0), load)
@@ -143,6 +150,15 @@ def _rows(
             break
         kept += here
     return tuple(sorted(kept, key=lambda row: (row.section, row.pool))), spare
+
+
+def _alike(instance: Instance, steps: list[int], constant: Ints) -> dict[int, list[int]]:
+    """By the first of them, the pools that have the same rows."""
+    groups, first = dict[int, list[int]](), dict[object, int]()
+    for pool, step in enumerate(steps):
+        key = step, instance.allowed[:, pool].tobytes(), constant[pool].tobytes()
+        groups.setdefault(first.setdefault(key, pool), []).append(pool)
+    return groups
 
 
 def _settled(instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Ints:

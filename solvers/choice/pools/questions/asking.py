@@ -11,7 +11,7 @@ from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Reply
 from .. import budget
-from ..prices.alike import Alike
+from ..prices.alike import entries_as_one
 from ..prices.crowds import Crowd, Relaxed
 from ..program.program import Heights, Program
 from .lines import Line, LinearProgram
@@ -176,14 +176,14 @@ class Asking:
     def joined(self, program: Program) -> int:
         """The numbers in the program for its linear program, in which pools that are alike are one."""
         if self._joined is None or self._joined[0] is not program:
-            self._joined = program, Alike(program).program.entries
+            self._joined = program, entries_as_one(program)
         return self._joined[1]
 
     def _charge_relaxing(self, program: Program | None) -> None:
         """The same for a linear program: pools that are alike are compared and sent, and all else is done with one of them."""
         joined = 0 if program is None else self.joined(program)
         others = 0 if program is None else program.entries - joined
-        self.work += budget.A_QUESTION + budget.MODEL_PER_ENTRY * joined + budget.COMPARED_PER_ENTRY * others
+        self.work += budget.A_QUESTION + budget.MODEL_PER_ENTRY * joined + others // budget.COMPARED_ALIKE_A_UNIT
         self._known = program or self._known
 
     def _is_missing(self, reply: Reply) -> bool:

@@ -12,7 +12,7 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.prices import alike
-from solvers.choice.pools.prices.alike import Alike
+from solvers.choice.pools.prices.alike import Alike, entries_as_one
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.relaxation import Relaxation, bound_of
 from solvers.choice.pools.program import writing
@@ -70,6 +70,13 @@ def test_earlier_terms_are_held_over_all_of_them() -> None:
 def test_what_differs_stays_apart() -> None:
     assert Alike(in_pads("hot", 60, Preference.BALANCED)).times.count(0) == PADS - 1
     assert Alike(in_pads("hot", 60, Preference.BALANCED, differ=64)).times.count(0) == PADS - 2
+
+
+def test_rows_of_such_pools_are_written_once() -> None:
+    program = in_pads("hot", 60, Preference.BALANCED)
+    assert entries_as_one(program) == Alike(program).program.entries < program.entries
+    members = {id(row.members) for row in program.rows if row.pool < PADS}
+    assert len(members) * PADS == sum(row.pool < PADS for row in program.rows)
 
 
 def test_without_such_pools_the_program_is_as_it_was() -> None:
