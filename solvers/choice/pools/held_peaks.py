@@ -154,6 +154,8 @@ class HeldPeaks(PlacedChoices):
         share = budget.SOME_POOLS_OF_LATER if index else budget.SOME_POOLS_OF_PEAKS
         if not index and any(map(any, term.of_homes)):
             share = budget.SOME_POOLS
+        if self._some(share) < budget.WINDOW_PER_ENTRY * self.program.entries:
+            return False  # to begin takes as much
         search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
 
         def better() -> bool:

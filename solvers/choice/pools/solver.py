@@ -12,12 +12,13 @@ from typing import ClassVar
 from ...model.errors import StopReason
 from ...model.instance import Instance
 from ...model.libraries import ORTOOLS, Library
+from ...model.linear_terms import choice_cost, peak_price
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from . import budget
 from .in_pieces import InPieces, is_large
-from .program.writing import program_of
+from .program.writing import program_of, size_as_one
 from .standing import NAME
 from .whole import Whole
 
@@ -32,7 +33,7 @@ class PoolsFirst(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits; nothing where there is no choice of pools."""
         is_late = _is_late(instance, task)
-        if not instance.has_choice or instance.blocks > budget.MOST_BLOCKS or is_late:
+        if not instance.has_choice or instance.blocks > budget.MOST_BLOCKS or is_late or _has_little_work(instance, task):
             value = None if task.start is None else evaluate(instance, task.start)
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
@@ -52,3 +53,11 @@ def _is_late(instance: Instance, task: Task) -> bool:
     if deadline is None or instance.blocks <= budget.LARGE:
         return False
     return deadline - time.monotonic() < budget.SECONDS_PER_BLOCK * instance.blocks
+
+
+def _has_little_work(instance: Instance, task: Task) -> bool:
+    """Is there less than it takes to begin where peaks are weighed against the choice? Others do more with it."""
+    term, work = instance.terms[0], task.limits.work
+    if work is None or choice_cost(instance, term) is None or not peak_price(instance, term):
+        return False
+    return work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)

@@ -53,6 +53,24 @@ def _written(instance: Instance) -> Program:
     )
 
 
+def size_as_one(instance: Instance) -> int:
+    """About as many entries as the rows of a program have with alike pools as one, without writing it."""
+    is_free = ~instance.has_one_home
+    alike = dict[object, list[int]]()
+    for pool, spec in enumerate(instance.pools):
+        columns = instance.allowed[:, pool], instance.access_cost[:, pool]
+        alike.setdefault((spec.capacity, spec.cost, *(each.tobytes() for each in columns)), []).append(pool)
+    as_one = every = 0
+    for pools in alike.values():
+        inside = instance.allowed[:, pools[0]]
+        mine = (inside & is_free)[instance.part_block[instance.rect_part]]
+        live = np.bincount(instance.rect_start[mine], minlength=instance.sections + 1)
+        live -= np.bincount(instance.rect_end[mine], minlength=instance.sections + 1)
+        here = int(np.cumsum(live)[_maximal_sections(instance, inside)].sum())
+        as_one, every = as_one + here, every + here * len(pools)
+    return as_one if every <= MOST_ENTRIES else as_one * MOST_ENTRIES // every
+
+
 def _is_known(instance: Instance, term: Term) -> bool:
     """Can the program say what the term is worth? Without addresses it knows peaks and what costs by pool."""
     if term in LINEAR_TERMS:

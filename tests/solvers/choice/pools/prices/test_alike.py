@@ -11,20 +11,28 @@ from planner.generate import Request, generate
 from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
 from solvers.choice.pools.prices import alike
 from solvers.choice.pools.prices.alike import Alike, entries_as_one
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.relaxation import Relaxation, bound_of
 from solvers.choice.pools.program import writing
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.program.writing import program_of, size_as_one
+from solvers.model.instance import Instance
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
 
 PADS = 4
 WORK = 4_000_000
 
 
 def in_pads(kind: str, buffers: int, prefer: Preference, *, differ: int = 0) -> Program:
-    """A problem whose first memory is there several times, one of them larger by so many bytes."""
+    """The program of a problem whose first memory is there several times, one of them larger by so many bytes."""
+    return program_of(instance_in_pads(kind, buffers, prefer, differ))
+
+
+def instance_in_pads(kind: str, buffers: int, prefer: Preference, differ: int = 0) -> Instance:
     made = generate(kind, Request(buffers, 3))
     pads = tuple(replace(made.pools[0], name=f"pad{n}") for n in range(PADS))
     pads = (*pads[:-1], replace(pads[-1], size=(pads[-1].size or 0) + differ))
@@ -35,7 +43,7 @@ def in_pads(kind: str, buffers: int, prefer: Preference, *, differ: int = 0) -> 
         for each in made.buffers
     )
     problem: Problem = replace(made, pools=(*pads, *made.pools[1:]), buffers=buffers_of)
-    return program_of(lower(with_preference(problem, prefer)).instance)
+    return lower(with_preference(problem, prefer)).instance
 
 
 def bounded(program: Program, held: tuple[int, ...] = ()) -> tuple[Relaxation, Relaxed]:
@@ -77,6 +85,20 @@ def test_rows_of_such_pools_are_written_once() -> None:
     assert entries_as_one(program) == Alike(program).program.entries < program.entries
     members = {id(row.members) for row in program.rows if row.pool < PADS}
     assert len(members) * PADS == sum(row.pool < PADS for row in program.rows)
+
+
+@pytest.mark.parametrize("kind", ["hot", "pools", "memories"])
+def test_how_many_numbers_they_have_is_known_before(kind: str) -> None:
+    for differ in (0, 64):
+        instance = instance_in_pads(kind, 200, Preference.BALANCED, differ)
+        assert size_as_one(instance) == pytest.approx(entries_as_one(program_of(instance)), rel=0.05)
+
+
+def test_nothing_is_begun_with_less_work_than_that_takes() -> None:
+    instance = instance_in_pads("hot", 60, Preference.BALANCED)
+    least = budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
+    spent = [get("pools_first").solve(instance, Task(Limits(work=work)), Silent()).work for work in (least - 1, least)]
+    assert spent[0] == 0 < spent[1]
 
 
 def test_without_such_pools_the_program_is_as_it_was() -> None:
