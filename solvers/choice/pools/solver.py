@@ -33,7 +33,12 @@ class PoolsFirst(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits; nothing where there is no choice of pools."""
         is_late = _is_late(instance, task)
-        if not instance.has_choice or instance.blocks > budget.MOST_BLOCKS or is_late or _has_little_work(instance, task):
+        if (
+            not instance.has_choice
+            or instance.blocks > budget.MOST_BLOCKS
+            or is_late
+            or _has_little_work(instance, task)
+        ):
             value = None if task.start is None else evaluate(instance, task.start)
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)

@@ -25,10 +25,12 @@ MOST_BLOCKS = 20_000
 """With more, to tell pools apart takes as long as to fill them."""
 LEAST_FEWER = 4
 """With fewer pools less, a program that tells all of them apart is nearly as good."""
-SHARE_OF_ONE = 0.35
+AT_FIRST = 1, 4
 """The part of the work with which they are solved as one,"""
-OF_SPREADING = 3, 10
-"""and the part of that which is kept for spreading the plan, if that makes it worse."""
+OF_SPREADING = 1, 10
+"""and for spreading the plan, if that makes it worse;"""
+GOING_ON = 9, 10
+"""and of what is left then, where it does not: in one pool more is found and proven than in many."""
 STAYS, ELSEWHERE = -2.0, 1.0
 """What a block pays where it was chosen to be, and anywhere else, besides a part of a unit."""
 
@@ -51,30 +53,68 @@ def joined(instance: Instance) -> AsOne | None:
 
 
 def solve_in_one(one: AsOne, task: Task, control: Control, solve: Solve, further: Solve) -> Outcome:
-    """The outcome for the pools as they are, with the task's work. `further` solves without looking for alike pools."""
-    limit = task.limits.work
-    kept = None if limit is None else limit * OF_SPREADING[0] // OF_SPREADING[1]
-    most = None if limit is None or kept is None else limit - kept
-    found = solve(one.instance, _begun(task, most), Unheard(control))
-    placement, work = (None, 0) if found.placement is None else spread(one, found.placement)
-    if found.placement is not None and placement is not None and _is_dearer(one, placement, found.value):
-        narrowed = _narrowed(one, placement, found.placement)
-        again = further(narrowed, _begun(task, kept, placement), Unheard(control))
-        placement, work = again.placement, work + again.work
-        found = replace(found, reproducible=found.reproducible and again.reproducible)
+    """The outcome for the pools as they are, with the task's work. `further` looks for plans alone, and not for alike pools."""
+    limit, unheard = task.limits.work, Unheard(control)
+    assert limit is not None
+    found = solve(one.instance, _begun(task, _part(limit, AT_FIRST)), unheard)
+    proofs, work = list(_proofs(one, found)), found.work
+    placement: Placement | None = None
+    if found.placement is not None:
+        placement, spent = spread(one, found.placement)
+        work += spent
+    if found.placement is not None and placement is not None:
+        left = max(limit - work, 0)
+        if _is_dearer(one, placement, found.value):
+            narrowed = _narrowed(one, placement, found.placement)
+            again = further(narrowed, _begun(task, min(left, _part(limit, OF_SPREADING)), placement), unheard)
+            placement, work = again.placement, work + again.work
+            found = replace(found, reproducible=found.reproducible and again.reproducible)
+        elif _is_open(found) and evaluate(one.original, placement) == found.value:
+            again = solve(one.instance, _begun(task, _part(left, GOING_ON), found.placement), unheard)
+            proofs += _proofs(one, again)
+            placement, spent = _better_of(one, placement, again.placement)
+            work += again.work + spent
+            found = _both(found, again)
     return replace(
         found,
         placement=placement,
         value=None if placement is None else evaluate(one.original, placement),
         pool_bounds=(),
-        certificates=tuple(_proofs(one, found)),
-        work=found.work + work,
+        certificates=tuple(proofs),
+        work=work,
     )
 
 
-def _begun(task: Task, work: int | None, start: Placement | None = None) -> Task:
+def _part(work: int, share: tuple[int, int]) -> int:
+    return work * share[0] // share[1]
+
+
+def _begun(task: Task, work: int, start: Placement | None = None) -> Task:
     limits = replace(task.limits, work=work)
     return replace(task, limits=limits, start=start, bound=(), target=(), pool_bounds=())
+
+
+def _is_open(found: Outcome) -> bool:
+    """May the first term be lower?"""
+    return found.value is not None and found.value[:1] > found.bound[:1]
+
+
+def _better_of(one: AsOne, placement: Placement, as_one: Placement | None) -> tuple[Placement, int]:
+    """The placement, or this other one as it is spread; and the work."""
+    other, work = (None, 0) if as_one is None else spread(one, as_one)
+    is_better = other is not None and evaluate(one.original, other) < evaluate(one.original, placement)
+    return other if other is not None and is_better else placement, work
+
+
+def _both(first: Outcome, again: Outcome) -> Outcome:
+    """What two runs proved, and who took part in them."""
+    return replace(
+        again,
+        bound=max(first.bound, again.bound),
+        reproducible=first.reproducible and again.reproducible,
+        took_part=tuple(dict.fromkeys((*first.took_part, *again.took_part))),
+        notes=tuple(dict.fromkeys((*first.notes, *again.notes))),
+    )
 
 
 def _is_dearer(one: AsOne, placement: Placement, value: Value | None) -> bool:

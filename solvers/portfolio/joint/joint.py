@@ -35,7 +35,7 @@ from ..roster import (
 from ..separate import solve_separate_pools
 from .ahead import Answers, within, working_ahead
 from .held import Held
-from .in_one import SHARE_OF_ONE, joined, solve_in_one
+from .in_one import joined, solve_in_one
 from .in_rooms import LEADER_OF_ROOMS, solve_in_rooms
 from .kept_apart import Ways, ways_to_share
 from .known import Known
@@ -84,13 +84,13 @@ def work_of_part(limit: int | None, spent: int, parts: int) -> int:
     return round_work(limit, spent, parts, first=FIRST_ROUND_WORK // FULL, least=LEAST_WORK // FULL, growth=GROWTH)
 
 
-def solve_as_they_are(instance: Instance, task: Task, control: Control) -> Outcome:
-    """Solve an instance with the pools as they are."""
+def solve_as_they_are(instance: Instance, task: Task, control: Control, *, is_bounded: bool = True) -> Outcome:
+    """Solve an instance with the pools as they are; without engines that only bound it, if a plan is all that is wanted."""
     engines = engines_of_auto(instance)
     if not is_joint(instance):
         return solve_separate_pools(instance, task, control, engines, by_name=False)
     run = Joint(instance, task, control, engines, by_name=False)
-    run.has_rooms, run.as_one = False, None
+    run.has_rooms, run.as_one, run.bounders = False, None, run.bounders if is_bounded else []
     return run.solve()
 
 
@@ -175,8 +175,8 @@ class Joint:
         if self._finished() is None:
             self._hold()
         if self._finished() is None and self.as_one is not None:
-            in_one = partial(solve_in_one, self.as_one, solve=solve_again, further=solve_as_they_are)
-            self._solve_instead(in_one, SHARE_OF_ONE)
+            further = partial(solve_as_they_are, is_bounded=False)
+            self._solve_instead(partial(solve_in_one, self.as_one, solve=solve_again, further=further), 1.0)
         elif self._finished() is None and self.has_rooms:
             self._solve_instead(partial(solve_in_rooms, self.instance, solve=solve_as_they_are), SHARE_OF_ROOMS)
         leaders = [name for name in self.engines.active if role_of(name).leads]

@@ -109,14 +109,26 @@ def test_few_pools_stay_as_they_are() -> None:
     assert joined(lower(with_pads(problem, 4)).instance) is None
 
 
-def planned(problem: Problem, prefer: Preference) -> Plan:
-    return plan(problem, Options(workers=1, time_limit=None, work_limit=500_000, prefer=prefer))
+def planned(problem: Problem, prefer: Preference, work: int = 500_000) -> Plan:
+    return plan(problem, Options(workers=1, time_limit=None, work_limit=work, prefer=prefer))
 
 
 @pytest.mark.parametrize(("kind", "prefer"), [("pools", Preference.BALANCED), ("hot", Preference.SIZE)])
 def test_many_memories_that_are_alike_are_proven(kind: str, prefer: Preference) -> None:
     made = planned(with_pads(generate(kind, Request(60, 7)), 8), prefer)
     assert made.status is PlanStatus.OPTIMAL
+
+
+def test_where_the_first_of_them_has_the_room_one_pool_is_solved_with_most_of_the_work() -> None:
+    made = planned(with_pads(generate("pools", Request(200, 7)), 8), Preference.BALANCED, 1_000_000)
+    assert made.status is PlanStatus.OPTIMAL
+
+
+def test_what_only_needs_a_plan_is_not_bounded() -> None:
+    instance = lower(with_preference(with_pads(generate("hot", Request(60, 7)), 5), Preference.BALANCED)).instance
+    task = Task(Limits(work=100_000))
+    parts = [solve_as_they_are(instance, task, Silent(), is_bounded=each).took_part for each in (True, False)]
+    assert ["room_prices" in each for each in parts] == [True, False]
 
 
 def test_prices_of_one_pool_are_prices_of_each() -> None:
