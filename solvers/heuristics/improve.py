@@ -15,7 +15,7 @@ from ..model.conflicts import live_pair_count
 from ..model.errors import StopReason, Unsupported
 from ..model.instance import Instance, Ints, Placement
 from ..model.linear_terms import peak_worth
-from ..model.needs import is_one_pool
+from ..model.needs import is_one_pool, is_torn
 from ..model.objective import evaluate, peaks
 from ..model.outcome import Outcome
 from ..model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
@@ -28,8 +28,9 @@ Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tupl
 
 NO_LIMIT = 1 << 53
 """More work than can ever be done."""
-PARTS_OF_PEAK = 32
-"""Where bounds lie far below what can be reached, one of so many parts of the peak is aimed for at a time."""
+PARTS_OF_PEAK, PARTS_IF_TORN = 32, 128
+"""Where bounds lie far below what can be reached, one of so many parts of the peak is aimed for at a time: if most pairs conflict that no lifetimes say, or many
+blocks are torn."""
 
 
 class Improver(Solver, ABC):
@@ -91,20 +92,22 @@ class Improve(Improver):
         most, conflicts, improve = selection.sizes.improve_pairs, len(instance.conflicts), selection.kernels.improve
         if most is not None and live_pair_count(instance) + conflicts > most:
             return None
+        if is_torn(instance):
+            return _step_by_step(improve, instance, PARTS_IF_TORN)
         if not conflicts or conflicts <= live_pair_count(instance):  # which takes a while with a million blocks
             return improve
-        return _step_by_step(improve, instance)
+        return _step_by_step(improve, instance, PARTS_OF_PEAK)
 
 
-def _step_by_step(improve: Lowering, instance: Instance) -> Lowering:
-    """The same by small steps: its own are parts of the distance to the bound, too large where most pairs conflict that no lifetimes say."""
+def _step_by_step(improve: Lowering, instance: Instance, parts: int) -> Lowering:
+    """The same by small steps, each one of so many parts of the peak: its own are parts of the distance to the bound, too large where that lies far below."""
 
     def lower(
         sections: int, given: Columns, start: Ints, enough: int, seed: int, work: int, report: Report
     ) -> tuple[Ints, int]:
         offset, done, aim = start, 0, NO_LIMIT
         while enough < (peak := instance.end_of(offset)) <= aim and done < work:
-            aim = max(enough, peak - 1 - peak // PARTS_OF_PEAK)
+            aim = max(enough, peak - 1 - peak // parts)
             offset, more = improve(sections, given, offset, aim, seed, work - done, report)
             done += more
         return offset, done

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from .instance import Bools, Instance, Term
 from .solver import Feature
 
+TORN = 10
+"""Blocks are torn if for each so many of them there is a rectangle more than there are blocks."""
+
 
 def is_joint(instance: Instance) -> bool:
     """True if the pools depend on each other or the objective counts more than peaks: then it cannot be split into single pools."""
@@ -16,6 +19,11 @@ def is_joint(instance: Instance) -> bool:
 def is_one_pool(instance: Instance) -> bool:
     """True if only offsets in one pool are to be decided and only the peak is to be minimised."""
     return len(instance.pools) == 1 and not is_joint(instance)
+
+
+def is_torn(instance: Instance) -> bool:
+    """True if many blocks are live several times, or have several parts."""
+    return TORN * (len(instance.rect_part) - instance.blocks) >= instance.blocks
 
 
 def fixed(instance: Instance) -> Bools:

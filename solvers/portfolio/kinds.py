@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.conflicts import live_pair_count
 from ..model.instance import Instance
-from ..model.needs import fixed
+from ..model.needs import fixed, is_torn
 
 FEW = 50
 """With fewer blocks, what proves is worth its work whoever conflicts and however blocks are aligned."""
@@ -16,9 +16,6 @@ MOST_WOVEN = 40
 """With more blocks CP-SAT seldom proves anything in the first round, and what the search finds with that work is lower."""
 MIXED, PADDED = 10, 1_000
 """Alignments are mixed if one of so many blocks has another alignment than most, and all together they are one of so many parts of all heights."""
-
-TORN = 4
-"""Blocks are torn if for each so many of them there is a rectangle more than there are blocks."""
 
 
 class Kind(StrEnum):
@@ -49,7 +46,7 @@ def kind_of(instance: Instance) -> Kind:
         return Kind.MIXED
     if len(instance.exclusions):
         return Kind.EXEMPT
-    if TORN * (len(instance.rect_part) - instance.blocks) >= instance.blocks:
+    if is_torn(instance):
         return Kind.TORN
     return Kind.FIXED if fixed(instance).any() else Kind.USUAL
 
