@@ -28,9 +28,8 @@ Lowering: TypeAlias = Callable[[int, Columns, Ints, int, int, int, Report], tupl
 
 NO_LIMIT = 1 << 53
 """More work than can ever be done."""
-PARTS_OF_PEAK, PARTS_IF_TORN = 32, 128
-"""Where bounds lie far below what can be reached, one of so many parts of the peak is aimed for at a time: if most pairs conflict that no lifetimes say, or many
-blocks are torn."""
+PARTS_OF_PEAK, PARTS_IF_PAIRS = 128, 64
+"""Where bounds lie far below what can be reached, one of so many parts of the peak is aimed for at a time; the second if most pairs conflict that no lifetimes say."""
 
 
 class Improver(Solver, ABC):
@@ -92,11 +91,11 @@ class Improve(Improver):
         most, conflicts, improve = selection.sizes.improve_pairs, len(instance.conflicts), selection.kernels.improve
         if most is not None and live_pair_count(instance) + conflicts > most:
             return None
-        if is_torn(instance):
-            return _step_by_step(improve, instance, PARTS_IF_TORN)
+        if is_torn(instance) or len(instance.exclusions):
+            return _step_by_step(improve, instance, PARTS_OF_PEAK)
         if not conflicts or conflicts <= live_pair_count(instance):  # which takes a while with a million blocks
             return improve
-        return _step_by_step(improve, instance, PARTS_OF_PEAK)
+        return _step_by_step(improve, instance, PARTS_IF_PAIRS)
 
 
 def _step_by_step(improve: Lowering, instance: Instance, parts: int) -> Lowering:

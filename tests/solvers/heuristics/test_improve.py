@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from planner import Options, Problem, plan
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.small import exclusions, gaps
 from solvers.fitting.neighbours import neighbours
 from solvers.fitting.orders import Fit
 from solvers.fitting.placing import Pass, place_all
@@ -179,3 +181,16 @@ def test_more_than_one_peak_is_refused(solve: Improve) -> None:
     for instance in (two_pools, shared):
         with pytest.raises(Unsupported):
             solve.solve(instance, Task(), Silent())
+
+
+@pytest.mark.parametrize(
+    ("problem", "most"),
+    [
+        (gaps(100, 81006), 0.03),  # it was 5.7 % with steps that were parts of the distance to the bound
+        (exclusions(300, 93003), 0.1),  # it was 12.2 %
+    ],
+)
+def test_it_goes_down_by_small_steps_where_bounds_may_lie_far_below(problem: Problem, most: float) -> None:
+    found = plan(problem, Options(time_limit=None, work_limit=400_000, workers=1, solver="improve"))
+    assert found.gap is not None
+    assert found.gap < most
