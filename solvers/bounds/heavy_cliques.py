@@ -52,8 +52,8 @@ def grown_clique(friends: dict[int, set[int]], size: Ints) -> list[int]:
     return found
 
 
-def heaviest_clique(friends: dict[int, set[int]], weight: list[int], best: list[int]) -> list[int]:
-    """Depth-first, heaviest candidates first; cuts where all candidates together are no heavier than the `best` that is known; ends after CLIQUE_STEPS."""
+def heaviest_clique(friends: dict[int, set[int]], weight: list[int], best: list[int]) -> tuple[list[int], bool]:
+    """And whether none is heavier. Depth-first, heaviest candidates first; cuts where all candidates together are no heavier than the `best` that is known; ends after CLIQUE_STEPS."""
     best_weight = sum(weight[part] for part in best)
     steps = 0
     order = sorted(friends, key=lambda i: (-weight[i], i))
@@ -76,4 +76,4 @@ def heaviest_clique(friends: dict[int, set[int]], weight: list[int], best: list[
         else:
             follow = [i for i in candidates[passed + 1 :] if i in friends[head]]
         stack.append(([*chosen, head], total + weight[head], follow, 0, sum(weight[i] for i in follow)))
-    return best
+    return best, not stack

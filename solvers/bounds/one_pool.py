@@ -296,5 +296,9 @@ def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | No
             known = []  # parts of one block may overlap, so that their sizes do not add up
     else:
         known = grown_clique(friends, size)
-    parts = heaviest_clique(friends, size.tolist(), known)
+    parts, is_heaviest = heaviest_clique(friends, size.tolist(), known)
+    if not (is_heaviest or len(instance.conflicts)):
+        known = grown_clique(friends, size)
+        if size[known].sum() > size[parts].sum():
+            parts, _ = heaviest_clique(friends, size.tolist(), known)
     return Certificate(Proof.CONFLICT_CLIQUE, stack_height(instance, pool, parts), pool, parts=tuple(sorted(parts)))

@@ -7,7 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from solvers.bounds.heavy_cliques import grown
+from planner.planning.placing.lowering import lower
+from scripts.measure.small import gaps
+from solvers.bounds.heavy_cliques import grown, heaviest_clique
+from solvers.bounds.one_pool import pool_bound
 from solvers.model.instance import Bools, Ints
 
 
@@ -46,3 +49,18 @@ def test_most_cliques_are_nearly_as_heavy_as_any() -> None:
 
 def test_nothing_has_no_clique() -> None:
     assert grown(np.zeros((0, 0), dtype=np.bool_), np.zeros(0, dtype=np.int64)) == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_search_that_ends_knows_the_heaviest(seed: int) -> None:
+    edges, weight = random_graph(seed)
+    friends = {each: set(np.flatnonzero(row).tolist()) for each, row in enumerate(edges)}
+    found, is_heaviest = heaviest_clique(friends, weight.tolist(), [])
+    assert is_heaviest
+    assert int(weight[found].sum()) == heaviest(edges, weight, [*range(len(weight))])
+
+
+def test_cliques_of_buffers_with_gaps_are_grown_where_the_search_does_not_end() -> None:
+    found = pool_bound(lower(gaps(200, 82004)).instance, 0)
+    assert found is not None
+    assert found.value > 116_000  # it was 109 589
