@@ -23,8 +23,9 @@ from .placing.displacing import displaced
 from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
-from .prices.crowds import Priced, prices_of
+from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.fullest_rows import spread_rows
+from .prices.reachable import is_held_by_sum
 from .prices.tops import Tops, highest_tops
 from .program.program import Program, Room, settled_in
 from .questions.question import Answer, Question
@@ -256,9 +257,30 @@ class HeldPeaks(PlacedChoices):
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
 
+    def _bound_by_heights(self, index: int, share: Share, near: int = 0) -> Relaxed | None:
+        """Bound a second term by a tree of boxes of heights. Its linear program without crowds; None if the first term holds no sum, or there is too little work."""
+        if self._is_over() or self.value is None or not is_held_by_sum(self.program, index):
+            return None
+        work = self._some(share)
+        if work < budget.LEAST_OF_TREE_PER_ENTRY * self.program.entries:
+            return None
+        held, best = self.value[:1], self.value[1]
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=held))
+        full = search.fullest_sections(budget.FULLEST_SECTIONS)
+        known = self._known(1) or 0
+        bound, first, last = self.asking.bound_by_heights(self.program, held, full, (known, best, near), work)
+        if last is not None:
+            self._learn_prices(1, last, held)
+        self._learn_bound(1, bound)
+        return first
+
     def _needs_pieces(self, index: int) -> bool:
-        """Does a pool end lower than its capacity, as far as the fullest section says, and is the program so large that its linear program knows little of that?"""
-        if self.value is None or self.program.entries <= budget.MOST_ENTRIES_WITH_PEAKS_HELD:
+        """Is the program so large that its linear program knows little of that, too?"""
+        return self.program.entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD and self._has_lower_pools(index)
+
+    def _has_lower_pools(self, index: int) -> bool:
+        """Does a pool end lower than its capacity, as far as the fullest section says?"""
+        if self.value is None:
             return False
         ends = (room.capacity for room in self.program.rooms)
         each = zip(ends, self._highest_tops(index), strict=True)

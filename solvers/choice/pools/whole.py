@@ -266,6 +266,8 @@ class Whole(FreeHeights):
                 return found
             if self._needs_pieces(question.term):
                 self._bound_below_heights(question.term)
+            if self._bounds_by_heights(question.term, is_soon=is_soon):
+                return []
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
@@ -273,7 +275,9 @@ class Whole(FreeHeights):
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
         index = question.term
-        relaxed = self._relax(index, 1, budget.BOUND_OF_LATER)
+        is_narrow = not is_soon and self._has_lower_pools(index)
+        relaxed = self._bound_by_heights(index, budget.TREE_FIRST) if is_narrow else None
+        relaxed = relaxed or self._relax(index, 1, budget.BOUND_OF_LATER)
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         if relaxed is None:
             return []
@@ -287,6 +291,14 @@ class Whole(FreeHeights):
         if not self._pack_below_heights(question, relaxed):
             self._with_room_for_gaps(search, relaxed, index)
         return []
+
+    def _bounds_by_heights(self, index: int, *, is_soon: bool) -> bool:
+        """Bound a term by a tree of boxes of heights instead of a question; false if that is not worth while, or was done before."""
+        is_much = self._some(budget.QUESTION) >= budget.MUCH_PER_ENTRY * self.program.entries
+        if is_soon or is_much or self._has_lower_pools(index):
+            return False
+        self._bound_by_heights(index, budget.QUESTION, budget.NEAR_BY_HEIGHTS)
+        return self.value is not None and self._is_within(index, self.value[index], budget.NEAR_BY_HEIGHTS)
 
     def _is_known_soon(self) -> bool:
         """Is the program so small, and is there so much work, that the best choice is mostly known once one near it is?"""

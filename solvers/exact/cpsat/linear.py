@@ -74,6 +74,11 @@ class LinearProgram:
         self._rows.append(row)
         return len(self._rows) - 1
 
+    def change(self, row: int, high: float, column: int, weight: float) -> None:
+        """Changes the end of a row, and how much a column counts in it."""
+        self._rows[row].SetBounds(-self._solver.infinity(), high)
+        self._rows[row].SetCoefficient(self._columns[column], weight)
+
     def minimise(self, work: int) -> Solved | None:
         """Minimises the cost; None if that takes more work or there is no solution."""
         return self._nearly(work) if self._is_large else self._exactly(work)

@@ -99,7 +99,15 @@ class Relaxed:
 class Priced:
     """A program's term at given prices, over all choices with pools of these heights and earlier terms within what is held."""
 
-    def __init__(self, program: Program, prices: Prices, heights: Heights = (), held: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        prices: Prices,
+        heights: Heights = (),
+        held: Sequence[int] = (),
+        closed: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        """`closed`: (class, pool) of homes that are not looked at; each class has another."""
         self._program, self._prices = program, prices
         counted = list(zip((*prices.of_held, prices.scale), program.terms[: len(held) + 1], strict=True))
         self._of_peaks = [
@@ -117,6 +125,8 @@ class Priced:
         for crowd, price in prices.of_crowds.items():
             for group, votes in zip(crowd.classes, crowd.votes, strict=True):
                 self._due[group][program.rows[crowd.row].pool] += price * votes
+        for group, pool in closed:
+            del self._due[group][pool]
         self._ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
         self._total = sum(min(due.values(), default=0) for due in self._due)
         self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(self._ends))

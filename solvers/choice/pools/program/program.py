@@ -12,6 +12,9 @@ Pools: TypeAlias = tuple[int, ...]
 Heights: TypeAlias = tuple[tuple[int, int], ...]
 """For each pool, the least and greatest number of units live at its fullest moment; empty: any."""
 
+Section: TypeAlias = Sequence[tuple[int, int]]
+"""(class, units) of what is live at a section."""
+
 
 class Row(NamedTuple):
     """The units live in a pool at a section: some in any case, and some more for each class that is there."""

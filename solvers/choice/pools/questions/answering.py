@@ -14,6 +14,7 @@ from ....exact.cpsat.sums import Sums
 from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
+from ..prices.height_tree import HeightTree
 from ..prices.relaxation import AT_ONCE, OF_BOX, Relaxation
 from ..program.program import Costs, Pools, Program, Row
 from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
@@ -36,6 +37,8 @@ class Answering:
             self._program = question["program"]
         assert self._program is not None, "the first question comes with its program"
         if question["question"] is None:
+            if "full" in question:
+                return self._bound_by_heights(question, control)
             is_known = question["crowds"] is not None
             return self._relax_with(question, control) if is_known else self._relax(question, control)
         asked: Question = question["question"]
@@ -80,6 +83,15 @@ class Answering:
         relaxation = Relaxation(program, question["held"], fineness=fineness, crowds=question["crowds"])
         relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, question["enough"])
         return write_relaxed(relaxed, relaxation.work + relaxation.making)
+
+    def _bound_by_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        assert self._program is not None
+        (most,) = question["held"]
+        known, best, near = question["known"]
+        tree = HeightTree(self._program, most, question["full"], best, control.stopped)
+        bound = tree.run(known, question["work"], near)
+        first, last = (write_relaxed(each, 0) for each in (tree.first, tree.last))
+        return {"bound": bound, "work": tree.work, "first": first, "last": last}
 
 
 class _Model:

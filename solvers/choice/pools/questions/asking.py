@@ -13,9 +13,9 @@ from ....sandbox.conversation import Reply
 from .. import budget
 from ..prices.alike import entries_as_one
 from ..prices.crowds import Crowd, Relaxed
-from ..program.program import Heights, Program
+from ..program.program import Heights, Program, Section
 from .lines import Line, LinearProgram
-from .question import Answer, Question, read_answer, read_relaxed
+from .question import Answer, Question, read_answer, read_bound, read_relaxed
 
 MOST_LINES = 2
 """One answers, and one works ahead."""
@@ -143,6 +143,29 @@ class Asking:
         """The linear program of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
         request = {"heights": heights, "held": (), "rounds": None, "enough": enough}
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
+
+    def bound_by_heights(
+        self, program: Program, held: tuple[int, ...], full: Sequence[Section], known: tuple[int, int, int], work: int
+    ) -> tuple[int | None, Relaxed | None, Relaxed | None]:
+        """A lower bound of the second term, box by box of heights; and the first and last linear program of all heights. None if there are none.
+
+        The first term holds the sum of the heights; `full` are the fullest sections. `known` are a bound and the best value, and which part of that the bound
+        must be near after some boxes; 0: any.
+        """
+        if self.stop is not None:
+            return None, None, None
+        self._charge_relaxing(None if self._known is program else program)
+        request = {"question": None, "crowds": None, "full": full, "held": held, "known": known}
+        line = self._free_line() or self._lines[0]
+        reply = self._said(line, program, request | {"work": work} | self._usual)
+        if self._is_missing(reply):
+            return None, None, None
+        assert reply.fields is not None
+        bound, spent = read_bound(reply.fields, known[1])
+        first, _ = read_relaxed(reply.fields["first"], program, len(held))
+        last, _ = read_relaxed(reply.fields["last"], program, len(held))
+        self.work += spent
+        return bound, first, last
 
     def _relaxed_with(
         self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int

@@ -113,6 +113,17 @@ def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
     return {"relaxed": found, "work": work}
 
 
+def read_bound(fields: Mapping[str, Any], best: int) -> tuple[int, int]:
+    """Read a bound, which is no greater than the best known, and the work it took. Raises SolverFailed like `read_answer`."""
+    try:
+        bound, work, _, _ = (fields[name] for name in ("bound", "work", "first", "last"))
+    except KeyError as error:
+        raise SolverFailed(NAME, f"its answer is not a bound: {error}") from error
+    if type(bound) is not int or type(work) is not int or work < 0 or bound > best:
+        raise SolverFailed(NAME, "its answer is not a bound")
+    return bound, work
+
+
 def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:
     """Read a solution for the term after the first `held`, with the work it took. Raises SolverFailed like `read_answer`."""
     try:

@@ -53,6 +53,7 @@ class FullestFirst:
         self._live = _live(instance)
         self._of_rect = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
+        self._sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
         self._first, self._kept = set[int](), set[int]()
         """The classes that are chosen first, and those of them that keep their pools."""
@@ -144,6 +145,10 @@ class FullestFirst:
             self._kept |= self._classes(section)
         return len(self._kept) > known
 
+    def fullest_sections(self, most: int) -> list[list[tuple[int, int]]]:
+        """(class, units) of all that is live at so many of the fullest sections."""
+        return [self._taken(section) for section in np.argsort(-self._live, kind="stable")[:most].tolist()]
+
     def over_heights(
         self, prices: Mapping[int, float], most: int, settle: Callable[[tuple[int, ...]], Answer], work: int
     ) -> int:
@@ -216,6 +221,10 @@ class FullestFirst:
                 self._kept |= free
             del self._sections[0]
         return False
+
+    def _taken(self, section: int) -> list[tuple[int, int]]:
+        is_here = (self._begin <= section) & (section < self._end)
+        return list(zip(self._of_rect[is_here].tolist(), self._sizes[is_here].tolist(), strict=True))
 
     def _classes(self, section: int) -> set[int]:
         """The classes with a choice that are live at a section."""

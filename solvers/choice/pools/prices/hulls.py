@@ -1,0 +1,264 @@
+"""A linear program of a term whose earlier terms hold the peaks, for one range of heights after another.
+
+What a crowd has room for is a step function of the pool's height. Over a range of heights its rows are the lines above all steps, those that touch them: what they
+allow at a height that is mixed of two is no more than these two allow. Where the range changes, so do the ends of the heights and these lines; the dual simplex
+goes on from the last solution.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from ....exact.cpsat.linear import LinearProgram, Solved
+from .. import budget
+from ..program.program import Heights, Program
+from .crowds import Crowd, Priced, Prices, Relaxed, prices_of
+from .lifting import WHOLE, Present, Votes, lifted_covers
+
+Closed: TypeAlias = frozenset[tuple[int, int]]
+"""(class, pool) of homes in which nobody may be."""
+LEAST_EXCESS = 0.01
+"""A row that is violated by less than this part is not added."""
+NOWHERE = 256
+"""A class that is nowhere costs so many times what is enough: boxes without any choice then have a bound, too."""
+ROUNDS, GAIN = 12, 1e-4
+"""Of rows that are added at most, and what the last one must have gained."""
+
+
+def line_above(steps: Sequence[int], low: int, high: int, at: float) -> tuple[float, float]:
+    """Of the line above all that the steps allow from `low` to `high`, which touches it where that is least at `at`: its value at `low`, and its slope."""
+    first, last = bisect_right(steps, low), bisect_right(steps, high)
+    hull = [(low, first)]
+    for number in range(first, last):
+        point = (steps[number], number + 1)
+        if point[0] == hull[-1][0]:
+            hull[-1] = point
+            continue
+        while len(hull) > 1 and _is_below(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    for (x, votes), (after, more) in pairwise(hull):
+        if at <= after:
+            slope = (more - votes) / (after - x)
+            return votes - slope * (x - low), slope
+    return float(last), 0.0
+
+
+def _is_below(one: tuple[int, int], middle: tuple[int, int], other: tuple[int, int]) -> bool:
+    return (middle[1] - one[1]) * (other[0] - one[0]) <= (other[1] - one[1]) * (middle[0] - one[0])
+
+
+@dataclass(slots=True)
+class Line:
+    """A crowd's row."""
+
+    crowd: Crowd
+    pool: int
+    steps: list[int]
+    row: int
+    price: float = 0.0
+    """Of a vote, in the last solution."""
+
+
+class Hulls:
+    """The linear program of the term after those that are held, all of peaks alone."""
+
+    def __init__(self, program: Program, held: Sequence[int], enough: int) -> None:
+        """Nothing is asked of choices that cost `enough`."""
+        self.program, self.held, self._enough = program, tuple(held), enough
+        self._lp = lp = LinearProgram()
+        self.work = budget.RELAXATION_PER_ENTRY * program.entries
+        self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
+        term = program.terms[len(held)]
+        self._due = term.of_homes
+        self._costs = float(max((cost for of_homes in term.of_homes for cost in of_homes), default=1) or 1)
+        self._inside = [
+            {p: lp.column(1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
+            for homes, costs in zip(program.homes, term.of_homes, strict=True)
+        ]
+        for columns in self._inside:
+            nowhere = lp.column(1.0, NOWHERE * enough / self._costs)
+            lp.row(1.0, 1.0, [(nowhere, 1.0), *((column, 1.0) for column in columns.values())])
+        self._tops = [lp.column(None) for _ in program.rooms]
+        self._bases = [row.always - program.rooms[row.pool].spare for row in program.rows]
+        self._rows = [
+            lp.row(
+                None,
+                -base / self._units,
+                [
+                    *((self._inside[group][row.pool], units / self._units) for group, units in row.members),
+                    (self._tops[row.pool], -1.0),
+                ],
+            )
+            for row, base in zip(program.rows, self._bases, strict=True)
+        ]
+        self._holds = []
+        for most, each in zip(held, program.terms, strict=False):
+            tops = [(top, float(price)) for top, price in zip(self._tops, each.of_peaks, strict=True)]
+            self._holds.append(lp.row(None, most / self._units, tops))
+        self.lines = list[Line]()
+        self._known = set[Crowd]()
+        self._single = dict[int, dict[int, tuple[int, int]]]()
+        """For each pool, by class: its greatest need, and the row."""
+        for number, row in enumerate(program.rows):
+            mine = self._single.setdefault(row.pool, {})
+            for group, units in row.members:
+                need = self._bases[number] + units
+                if group not in mine or need > mine[group][0]:
+                    mine[group] = need, number
+        self._found: Solved | None = None
+        self.first: Relaxed | None = None
+        """The very first solution, without crowds."""
+        self.heights: Heights = ()
+        self._closed: Closed = frozenset()
+        self.divided = list[tuple[float, int, int]]()
+        """Of the classes that the last solution divides: how much of one is in one of its pools, at what it costs to be elsewhere; the class, and the pool."""
+        self.tops: list[float] = [0.0] * len(program.rooms)
+        self.of_held = list[float]()
+        """The price of each held term."""
+
+    def solve(
+        self, heights: Heights, closed: Closed, known: int, end: int, stopped: Callable[[], object]
+    ) -> tuple[int, Heights]:
+        """A bound of all choices within these heights and without those homes, and which heights are left for less than enough; empty: none is."""
+        self.heights, enough, best, left, last = heights, self._enough, known, heights, 0.0
+        for group, pool in self._closed ^ closed:
+            self._lp.within(self._inside[group][pool], 0.0, float((group, pool) not in closed))
+        self._closed = closed
+        for top, (low, high) in zip(self._tops, heights, strict=True):
+            self._lp.within(top, low / self._units, high / self._units)
+        self._refit()
+        for number in range(ROUNDS):
+            if self.work >= end or stopped():
+                break
+            before = self._lp.work
+            found = self._lp.minimise(end - self.work)
+            self.work += self._lp.work - before + self.program.entries
+            if found is None:
+                break
+            self._read(found)
+            self.first = self.first or self.relaxed()
+            priced = Priced(self.program, self._prices(found), heights, self.held, closed)
+            if priced.bound > best or left is heights:
+                best = max(priced.bound, best)
+                left = priced.below(enough)
+            if best >= enough or not left:
+                return best, ()
+            if number and found.cost - last <= GAIN * abs(last):
+                break
+            last = found.cost
+            if not self._sharpen(found):
+                break
+        return best, left
+
+    def relaxed(self) -> Relaxed | None:
+        """The last solution; None if there is none."""
+        if self._found is None:
+            return None
+        per_unit, columns = self._costs / self._units, self._found.columns
+        rows = ((n, self._found.rows[row] * per_unit) for n, row in enumerate(self._rows))
+        return Relaxed(
+            peaks=tuple(map(int, self.tops)),
+            of_rows=tuple((n, price) for n, price in rows if price > 0),
+            of_crowds=tuple((line.crowd, line.price) for line in self.lines if line.price > 0),
+            of_held=tuple(self.of_held),
+            gain=0.0,
+            work=self.work,
+            spreads=tuple(0.0 for _ in self.tops),
+            shares=tuple(tuple(columns[column] for column in inside.values()) for inside in self._inside),
+        )
+
+    def _read(self, found: Solved) -> None:
+        self._found = found
+        self.tops = [found.columns[top] * self._units for top in self._tops]
+        self.divided = [
+            (min(share, 1 - share) * (max(costs) - min(costs)), group, pool)
+            for group, (columns, costs) in enumerate(zip(self._inside, self._due, strict=True))
+            if sum((group, pool) not in self._closed for pool in columns) > 1
+            for pool, share in ((pool, found.columns[column]) for pool, column in columns.items())
+            if WHOLE < share < 1 - WHOLE
+        ]
+        for line in self.lines:
+            line.price = max(found.rows[line.row], 0.0) * self._costs
+        self.of_held = [max(found.rows[row], 0.0) * self._costs / self._units for row in self._holds]
+
+    def _prices(self, found: Solved) -> Prices:
+        per_unit = self._costs / self._units
+        rows = ((n, found.rows[row] * per_unit) for n, row in enumerate(self._rows))
+        of_crowds = ((line.crowd, line.price) for line in self.lines if line.price > 0)
+        return prices_of(((n, price) for n, price in rows if price > 0), of_crowds, self.of_held)
+
+    def _refit(self) -> None:
+        """All lines anew, for the heights as they are."""
+        tops = [min(max(top, low), high) for top, (low, high) in zip(self.tops, self.heights, strict=True)]
+        for line in self.lines:
+            self._fit(line, tops)
+
+    def _fit(self, line: Line, tops: Sequence[float]) -> None:
+        low, high = self.heights[line.pool]
+        value, slope = line_above(line.steps, low, high, tops[line.pool])
+        self._lp.change(line.row, value - slope * low, self._tops[line.pool], -slope * self._units)
+
+    def _sharpen(self, found: Solved) -> bool:
+        """Add the rows that the solution violates most, one for each of the program; true if there were any, or lines were turned."""
+        self.work += 2 * self.program.entries
+        shares, turned = found.columns, 0
+        for line in self.lines:
+            value = self._allowed(line.steps, line.pool)
+            inside = sum(
+                shares[self._inside[group][line.pool]] * votes
+                for group, votes in zip(line.crowd.classes, line.crowd.votes, strict=True)
+            )
+            if inside - value > LEAST_EXCESS * max(value, 1.0):
+                self._fit(line, self.tops)
+                turned += 1
+        new = list[tuple[float, int, Crowd, list[int]]]()
+        for number, row in enumerate(self.program.rows):
+            present = [Present(units, shares[self._inside[group][row.pool]], group) for group, units in row.members]
+            most, best = LEAST_EXCESS, None
+            for room in {int(self.tops[row.pool] + 1e-6), self.heights[row.pool][1]}:
+                for votes in lifted_covers(present, room - self._bases[number]):
+                    crowd = _crowd(number, votes)
+                    steps = crowd.steps(self.program)
+                    allowed = self._allowed(steps, row.pool)
+                    inside = sum(each.share * count for each, count in votes)
+                    if (inside - allowed) / max(allowed, 1.0) > most and crowd not in self._known:
+                        most, best = (inside - allowed) / max(allowed, 1.0), (crowd, steps)
+            if best is not None:
+                new.append((most, number, *best))
+        for pool, needs in self._single.items():
+            low, _ = self.heights[pool]
+            for group, (need, number) in needs.items():
+                if need > low and shares[self._inside[group][pool]] - self._allowed([need], pool) > LEAST_EXCESS:
+                    crowd = Crowd(number, (group,), (1,))
+                    if crowd not in self._known:
+                        new.append((1.0, number, crowd, [need]))
+        new.sort(key=lambda each: (-each[0], each[1]))
+        for _, _, crowd, steps in new[: len(self.program.homes)]:
+            self._add(crowd, steps)
+        return bool(new) or turned > 0
+
+    def _allowed(self, steps: Sequence[int], pool: int) -> float:
+        low, high = self.heights[pool]
+        value, slope = line_above(steps, low, high, self.tops[pool])
+        return value + slope * (self.tops[pool] - low)
+
+    def _add(self, crowd: Crowd, steps: list[int]) -> None:
+        self._known.add(crowd)
+        pool = self.program.rows[crowd.row].pool
+        members = [
+            (self._inside[group][pool], float(votes)) for group, votes in zip(crowd.classes, crowd.votes, strict=True)
+        ]
+        low, high = self.heights[pool]
+        value, slope = line_above(steps, low, high, self.tops[pool])
+        row = self._lp.row(None, value - slope * low, [*members, (self._tops[pool], -slope * self._units)])
+        self.lines.append(Line(crowd, pool, steps, row))
+
+
+def _crowd(number: int, votes: Votes) -> Crowd:
+    chosen = sorted((each.group, count) for each, count in votes)
+    return Crowd(number, tuple(group for group, _ in chosen), tuple(count for _, count in chosen))
