@@ -140,7 +140,7 @@ ROSTER = {
             Kind.PAIRS: Share(parts=6, needs_native=True),
             Kind.EXEMPT: Share(parts=6, needs_native=True),
             Kind.FIXED: Share(parts=6, needs_native=True),
-            Kind.TORN: Share(parts=12, needs_native=True),
+            Kind.TORN: Share(parts=6, needs_native=True),
             Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
         },
     ),
