@@ -4,8 +4,8 @@
 
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
 reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers; in `exclusions`
-some buffers that meet may share addresses; in `fixed` some keep the place that a plan gave them. Numbers of moments, lengths of lives, sizes and alignments differ from problem to
-problem. All plans are verified.
+some buffers that meet may share addresses; in `fixed` some keep the place that a plan gave them; in `pipelines` micro-batches of training go through
+stages, each beginning where the one before has left. Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem. All plans are verified.
 """
 
 from __future__ import annotations
@@ -135,6 +135,24 @@ def views(count: int, seed: int) -> Problem:
     return Problem(tuple(buffers), (Pool("memory", None),), Constraints(colocations=tuple(placed)))
 
 
+def pipelines(count: int, seed: int) -> Problem:
+    """A problem of about so many buffers: what each stage keeps of a micro-batch until its backward pass, what it needs meanwhile, and the gradient it hands on."""
+    rng = Random(seed)
+    sizes = [rng.randint(200, 400_000) for _ in range(rng.randint(4, 9))]
+    stages, buffers = len(sizes), list[Buffer]()
+
+    def live(size: float, start: int, end: int) -> None:
+        buffers.append(Buffer(len(buffers), int(size), live=((start, end),)))
+
+    for batch in range(count // (3 * stages) + 1):
+        for stage, size in enumerate(sizes):
+            forward, backward = 2 * batch + stage, 2 * batch + 4 * stages - 2 * stage + batch % 2
+            live(size, forward, backward)
+            live(size * rng.uniform(0.8, 2.5), forward, forward + 1)
+            live(size * rng.choice((0.5, 1)), backward - 1, backward + 2)
+    return Problem(tuple(buffers), (Pool("memory", None),))
+
+
 def exclusions(count: int, seed: int) -> Problem:
     """A problem of so many buffers, about thirty live at a time, and each twentieth pair of those that meet may share addresses."""
     rng = Random(seed)
@@ -178,6 +196,7 @@ KINDS = {
     "views": views,
     "exclusions": exclusions,
     "fixed": fixed,
+    "pipelines": pipelines,
 }
 
 if __name__ == "__main__":

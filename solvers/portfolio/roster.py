@@ -134,16 +134,6 @@ ROSTER = {
             Kind.MIXED: Share(parts=6, least_work=FIRST_ROUND_WORK, needs_native=True),
         },
     ),
-    "improve": Role(
-        Share(parts=1, smallest=2_000, needs_native=True),
-        {
-            Kind.PAIRS: Share(parts=6, needs_native=True),
-            Kind.EXEMPT: Share(parts=6, needs_native=True),
-            Kind.FIXED: Share(parts=6, needs_native=True),
-            Kind.TORN: Share(parts=6, needs_native=True),
-            Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
-        },
-    ),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
@@ -156,6 +146,16 @@ ROSTER = {
     "gluing": Role(
         Share(smallest=250, largest=40_000, least_fill=80, blocks_per_part=125, needs_native=True, is_quick=True),
         packs_pools=True,
+    ),
+    "improve": Role(
+        Share(parts=1, smallest=250, needs_native=True),
+        {
+            Kind.PAIRS: Share(parts=6, needs_native=True),
+            Kind.EXEMPT: Share(parts=6, needs_native=True),
+            Kind.FIXED: Share(parts=6, needs_native=True),
+            Kind.TORN: Share(parts=6, needs_native=True),
+            Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
+        },
     ),
     "cpsat": Role(
         CPSAT,

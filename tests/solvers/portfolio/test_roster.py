@@ -10,6 +10,7 @@ import pytest
 from planner import Options, plan, verify
 from planner.generate import Request, generate
 from planner.planning.placing.lowering import lower
+from scripts.measure.small import pipelines
 from solvers.exact.milp.joint_bound import MOST_BLOCKS
 from solvers.kernels import Origin, active
 from solvers.model.errors import StopReason
@@ -61,6 +62,16 @@ def names(
 def test_small_components_are_not_improved() -> None:
     assert names(ALL, SMALLEST - 1) == ["search", "cpsat"]
     assert names(ALL, SMALLEST) == ["improve", "search", "cpsat"]
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_what_proves_nothing_is_improved(seed: int) -> None:
+    """Plans of pipelines stayed as greedy made them, whatever the work: no engine found anything there, and local search had no part."""
+    problem = pipelines(700, seed)
+    greedy = plan(problem, Options(time_limit=None, solver="greedy")).peak or 0
+    found = plan(problem, Options(time_limit=None, work_limit=3 * FIRST_ROUND_WORK, workers=1))
+    assert not verify(problem, found)
+    assert (found.peak or 0) < greedy
 
 
 def test_few_blocks_are_improved_where_most_pairs_conflict_that_no_lifetimes_say() -> None:
