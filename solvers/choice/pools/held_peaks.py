@@ -259,7 +259,7 @@ class HeldPeaks(PlacedChoices):
 
     def _bound_by_heights(self, index: int, share: Share, near: int = 0) -> Relaxed | None:
         """Bound a second term by a tree of boxes of heights. Its linear program without crowds; None if the first term holds no sum, or there is too little work."""
-        if self._is_over() or self.value is None or not is_held_by_sum(self.program, index):
+        if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, index):
             return None
         work = self._some(share)
         if work < budget.LEAST_OF_TREE_PER_ENTRY * self.program.entries:

@@ -220,12 +220,14 @@ class SomePools:
         """The program of these classes in these pools. Whoever has his only home there is there in any case."""
         program, inside = self._program, set(some)
         number_of = {group: number for number, group in enumerate(members)}
+        homes = [inside.difference(self._taken(group, number_of)) for group in members]
         rows = list[Row]()
         for pool in some:
+            here_too = {group: number for group, number in number_of.items() if pool in homes[number]}
             here, seen = list[Row](), set[tuple[int, tuple[tuple[int, int], ...]]]()
             for number in self._rows_of[pool]:
                 row = program.rows[number]
-                mine = tuple((number_of[group], units) for group, units in row.members if group in number_of)
+                mine = tuple((here_too[group], units) for group, units in row.members if group in here_too)
                 asked = row._replace(members=mine)
                 if not self._question.term:
                     add_fullest(here, asked)
@@ -233,7 +235,6 @@ class SomePools:
                     here.append(asked)
                 seen.add((row.always, mine))
             rows += here
-        homes = [inside.difference(self._taken(group, number_of)) for group in members]
         kept = [
             [n for n, pool in enumerate(program.homes[group]) if pool in mine]
             for group, mine in zip(members, homes, strict=True)

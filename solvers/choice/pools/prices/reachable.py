@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
+from ....model.instance import Instance
 from ..program.program import Costs, Heights, Program, Section
 
-MOST_SUMS = 1 << 22
+MOST_SUMS = 1 << 20
 """With more heights than this, in steps that divide all sizes, sums are not listed."""
 
 
-def is_held_by_sum(program: Program, held: int) -> bool:
-    """Do the terms before this one hold the sum of the peaks, and nothing else, and are rows and peaks the same?"""
+def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:
+    """Do the terms before this one hold the sum of the peaks, and nothing else, and are rows and peaks the same?
+
+    No parts may share addresses while both are live: what is live at a section would be less than the sum of their sizes.
+    """
+    if len(instance.exclusions) or len(instance.part_block) > instance.blocks:
+        return False
     first: Costs = program.terms[0]
     is_sum = held == 1 and not first.is_largest and not any(map(any, first.of_homes))
     is_sum &= len(set(first.of_peaks)) == 1 and first.of_peaks[0] > 0

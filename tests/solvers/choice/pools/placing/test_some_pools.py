@@ -11,6 +11,7 @@ import pytest
 
 from planner.generate import Request, generate
 from planner.generate.request import largest_live_sum
+from planner.model.plan import PlanStatus
 from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.options import Options
 from planner.planning.placing.lowering import lower
@@ -152,3 +153,16 @@ def test_it_is_done_in_large_programs_too_where_pools_are_alike(monkeypatch: pyt
     made = plan(problem, Options(work_limit=1_500_000, workers=1, time_limit=None))
     assert verify(problem, made) == ()
     assert begun
+
+
+def test_whoever_may_not_come_is_in_no_row() -> None:
+    """A row counted a buffer that a pool's buffer keeps out, which has no place in the question: it was never answered."""
+    pads = tuple(Pool(f"p{i}", size=10, rank=1) for i in range(5))
+    fixed = Buffer("a", 6, live=((3, 4),), fixed=Fixed("p4", 4), reads=2)
+    free = Buffer("b", 4, live=((0, 4),), reads=1, writes=2)
+    problem = Problem(
+        (fixed, free), (*pads, Pool("q", size=9, cost=2)), Constraints(different_pool=(("a", "b"),)), (Term.BALANCED,)
+    )
+    found = plan(problem, Options(time_limit=None, work_limit=WORK, workers=1, solver="pools_first"))
+    assert found.status is PlanStatus.OPTIMAL
+    assert not verify(problem, found)
