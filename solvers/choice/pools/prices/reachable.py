@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
+from typing import TYPE_CHECKING
 
-from ....model.instance import Instance
 from ..program.program import Costs, Heights, Program, Section
+
+if TYPE_CHECKING:
+    from ....model.instance import Instance  # the process that answers questions does without numpy
 
 MOST_SUMS = 1 << 20
 """With more heights than this, in steps that divide all sizes, sums are not listed."""
