@@ -93,3 +93,14 @@ class Outcome:
     @property
     def is_optimal(self) -> bool:
         return self.value is not None and self.bound == self.value
+
+
+def line_of_log(name: str, blocks: int, work: int, value: Value | None, bound: Value, stop: StopReason) -> str:
+    """What a solver did and found, for users who request it."""
+    found = "nothing found" if value is None else f"value {_numbers(value)}"
+    proven = f"bound {_numbers(bound)}" if bound else "no bound"
+    return f"{name}: {blocks} blocks, {work} units of work: {found}, {proven} ({stop})"
+
+
+def _numbers(value: Value) -> str:
+    return ", ".join(map(str, value))

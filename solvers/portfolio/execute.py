@@ -11,7 +11,7 @@ from ..model.instance import Instance
 from ..model.libraries import require_available
 from ..model.needs import is_joint, needs, refusal
 from ..model.objective import evaluate
-from ..model.outcome import Outcome
+from ..model.outcome import Outcome, line_of_log
 from ..model.registry import get
 from ..model.solver import Control, Solver, Task
 
@@ -46,7 +46,10 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
         outcome = run(name, instance, task, control)
     else:
         outcome = solver.solve(instance, task, control)
-    return replace(checked(name, instance, outcome), took_part=(name,))
+    outcome = replace(checked(name, instance, outcome), took_part=(name,))
+    if task.verbose:
+        control.log(line_of_log(name, instance.blocks, outcome.work, outcome.value, outcome.bound, outcome.stop))
+    return outcome
 
 
 def checked(name: str, instance: Instance, outcome: Outcome) -> Outcome:

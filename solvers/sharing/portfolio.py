@@ -10,6 +10,7 @@ import numpy as np
 from ..model.errors import SolverFailed, StopReason, Unavailable, Unsupported
 from ..model.instance import Instance
 from ..model.libraries import require_available
+from ..model.outcome import line_of_log
 from .arrangement import Arrangement, Best, broken_rule, totals
 from .bounds import Ranked, ranked
 from .solver import AUTO, SharingControl, SharingOutcome, SharingSolver, SharingTask, get
@@ -119,6 +120,9 @@ def _execute(name: str, instance: Instance, task: SharingTask, control: SharingC
         if any(a < b for a, b in zip(totals(instance, outcome.arrangement), outcome.bounds, strict=True)):
             raise SolverFailed(name, "it claims to have proven that the arrangement it returned is impossible")
         control.incumbent(outcome.arrangement)
+    if task.verbose:
+        value = None if outcome.arrangement is None else totals(instance, outcome.arrangement)
+        control.log(line_of_log(name, instance.blocks, outcome.work, value, outcome.bounds, outcome.stop))
     return outcome
 
 

@@ -129,7 +129,10 @@ class Options:
             choices=Warm,
         ),
     )
-    verbose: bool = field(default=False, metadata=option(OptionKind.FLAG, "The solvers' logs.", over_http=False))
+    verbose: bool = field(
+        default=False,
+        metadata=option(OptionKind.FLAG, "What each solver did and found, and the solvers' logs.", over_http=False),
+    )
     prefer: Preference | None = field(
         default=None,
         metadata=option(

@@ -27,3 +27,14 @@ def test_every_plan_so_far_can_be_written_out_and_keeps_every_rule(kind: str) ->
         assert verify(problem, so_far) == ()
         assert (so_far.status, so_far.objective.value, so_far.bound) == (PlanStatus.FEASIBLE, moment.value, 0)
         assert not so_far.reproducible
+
+
+@pytest.mark.parametrize("kind", ["packing", "pools"])
+def test_who_wants_to_know_is_told_what_each_solver_did(kind: str) -> None:
+    problem = generate(kind, Request(60, seed=3))
+    lines: list[str] = []
+    plan(problem, Options(work_limit=100_000), on_log=lines.append)
+    assert not lines
+    found = plan(problem, Options(work_limit=100_000, verbose=True), on_log=lines.append)
+    mine = [line for line in lines if line.startswith(f"{found.solver}: ")]
+    assert any(f"value {found.objective.value}" in line and "units of work" in line for line in mine)

@@ -290,3 +290,10 @@ def test_objects_of_buffers_in_columns_are_made_once_for_each_sharing(monkeypatc
     assert passes == 1
     assert not verify_sharing(problem, made)
     assert passes == 2
+
+
+def test_who_wants_to_know_is_told_what_each_solver_did() -> None:
+    lines: list[str] = []
+    made = share(FOUND_BY_SEARCH, Options(verbose=True), on_log=lines.append)
+    mine = [line for line in lines if line.startswith(f"{made.solver}: ")]
+    assert any(f"value {made.total}" in line and "units of work" in line for line in mine)
