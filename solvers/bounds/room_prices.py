@@ -108,6 +108,8 @@ class Market:
         self._free = [of_largest if self._is_largest else float(price * pool.cost) for pool in instance.pools]
         """The total price of a pool's room up to which neither its peak nor its capacity limits it."""
         self._capacity = [None if pool.capacity is None else float(pool.capacity) for pool in instance.pools]
+        self.heights: Floats | None = None
+        """How high each pool must be for the average of the answers to the last prices, where peaks cost something; None before there are any."""
 
     def haggle(self, goal: int | None, task: Task, control: Control) -> tuple[Floats, int, StopReason]:
         """The best prices found, the work spent, and why the search ended."""
@@ -135,6 +137,8 @@ class Market:
                     break
             aim = goal if goal is not None else best + abs(best) / 10 + 1
             offer.answer(load, max(aim - value, 0.001 * abs(aim)))
+        if any(self._free):
+            self.heights = offer.average_load().max(axis=1)
         return kept, int(work), stop or StopReason.WORK_LIMIT
 
     def _spent(self, task: Task, control: Control, work: float) -> StopReason | None:
@@ -239,6 +243,8 @@ class _Offer:
         self._step = 1.0
         self._answers = 0
         self._sum, self._summed, self._next_sum = np.zeros_like(self._heat), 0, 2 * AVERAGE_EVERY
+        self._loads = np.zeros_like(self._heat)
+        self._load_before = self._loads
 
     def prices(self) -> Floats:
         """The current prices."""
@@ -251,6 +257,10 @@ class _Offer:
     def average(self) -> Floats:
         """The average of recent prices."""
         return self._sum / self._summed if self._summed else self.prices()
+
+    def average_load(self) -> Floats:
+        """The average of the loads that answered them; of those before, if these are few."""
+        return self._loads / self._summed if self._summed >= AVERAGE_EVERY else self._load_before
 
     def shrink(self, kept: Floats) -> bool:
         """Halves the steps and goes back to the best prices; false if the steps are too small to matter. Damped steps shrink by themselves."""
@@ -265,9 +275,12 @@ class _Offer:
             self._raise(over, self._step * missing, (over * over).sum())
             return
         self._sum += self.prices()
+        self._loads += load
         self._summed += 1
         self._answers += 1
         if self._answers >= self._next_sum:
+            self._load_before = self._loads / self._summed
+            self._loads = np.zeros_like(self._loads)
             self._sum, self._summed, self._next_sum = np.zeros_like(self._sum), 0, 2 * self._next_sum
         damping = 1.0 / np.sqrt(self._answers)
         most = np.maximum(load.max(axis=self._together, keepdims=True), 1.0)

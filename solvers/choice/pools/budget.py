@@ -34,6 +34,9 @@ WITHOUT_LIMIT = 4_000_000
 LEAST_TO_BEGIN_PER_ENTRY = 12
 """Where peaks are weighed, writing the program and its linear program takes more for each number in it; with less work nothing is begun."""
 
+WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)
+"""For filling pools in turn there, first of all; and where nothing else is begun."""
+
 # What is near enough: within one part in so many.
 
 CLOSE = 10_000

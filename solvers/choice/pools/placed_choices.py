@@ -23,6 +23,7 @@ from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Question
 from .searches.peaks import Choice
 from .searches.stretches import CROWDED, most_live
+from .searches.weighing import weighed
 from .standing import Standing
 
 
@@ -45,6 +46,14 @@ class PlacedChoices(Standing):
             placement, _ = self.packing.pack(pools, counted, self._some(budget.PACKING_NARROWED))
             self._take(self._with_room_elsewhere(pools) if placement is None else placement)
             self._learn_at_fullest()
+
+    def begin_weighed(self) -> None:
+        """Begin with pools that are filled in turn, where peaks are weighed against the choice."""
+        if self._is_over() or not self.program.terms:
+            return
+        found, work = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
+        self.packing.work += work
+        self._take(found)
 
     def _learn_at_fullest(self) -> None:
         """What the fullest moment alone proves of the first term."""

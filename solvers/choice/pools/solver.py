@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
+from ...heuristics.best import Best
 from ...model.errors import StopReason
 from ...model.instance import Instance
 from ...model.libraries import ORTOOLS, Library
@@ -19,6 +20,7 @@ from ...model.solver import Control, Feature, Solver, Task
 from . import budget
 from .in_pieces import InPieces, is_large
 from .program.writing import program_of, size_as_one
+from .searches.weighing import weighed
 from .standing import NAME
 from .whole import Whole
 
@@ -33,20 +35,18 @@ class PoolsFirst(Solver):
     def solve(self, instance: Instance, task: Task, control: Control) -> Outcome:
         """The best placement within the limits; nothing where there is no choice of pools."""
         is_late = _is_late(instance, task)
-        if (
-            not instance.has_choice
-            or instance.blocks > budget.MOST_BLOCKS
-            or is_late
-            or _has_little_work(instance, task)
-        ):
+        if not instance.has_choice or instance.blocks > budget.MOST_BLOCKS or is_late:
             value = None if task.start is None else evaluate(instance, task.start)
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
+        if _has_little_work(instance, task):
+            return _weighed_alone(instance, task, control)
         program = program_of(instance)
         kind = InPieces if is_large(instance, program, task.limits.work) else Whole
         run = kind(instance, program, task, control)
         try:
             run.begin_narrowed()
+            run.begin_weighed()
             return run.run()
         finally:
             run.asking.close()
@@ -66,3 +66,14 @@ def _has_little_work(instance: Instance, task: Task) -> bool:
     if work is None or choice_cost(instance, term) is None or not peak_price(instance, term):
         return False
     return work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
+
+
+def _weighed_alone(instance: Instance, task: Task, control: Control) -> Outcome:
+    """What pools that are filled in turn give, without a program."""
+    assert task.limits.work is not None
+    part, of = budget.WEIGHED_ALONE
+    best = Best(NAME, instance, task, control)
+    found, work = weighed(instance, task, control, task.limits.work * part // of)
+    if found is not None:
+        best.offer(found)
+    return best.outcome(work=work)

@@ -1,0 +1,95 @@
+"""A first placement where peaks are weighed against the choice: pools are filled in turn, about as high as prices on room make them on average.
+
+The prices that prove most are those at which many blocks may as well be in one pool as in another, so their own answer has pools far too high. On average
+of all answers pools are about as high as in the best choice with parts of blocks. Below these heights each attempt fills pools with what gains most for its size;
+where the last pool is too full, some of its blocks come sooner the next time. The attempt that costs least is packed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....bounds.priced_room import can_price_room
+from ....bounds.room_prices import Market
+from ....geometry.rules import violation
+from ....model.conflicts import live_pair_count
+from ....model.instance import Instance, Ints, Placement
+from ....model.linear_terms import choice_cost, peak_price
+from ....model.solver import Control, Goal, Task
+from .. import budget
+from ..placing.packing import Packing, ending_at
+from .filling import Filling
+
+PATIENCE = 24
+"""So many attempts in a row may cost no less than the best before them."""
+
+
+class Weighing(Filling):
+    """The attempts of one instance below given heights."""
+
+    def __init__(self, instance: Instance, task: Task, control: Control, heights: Ints) -> None:
+        ends = (pool.capacity for pool in instance.pools)
+        tops = tuple(most if end is None else min(end, most) for end, most in zip(ends, heights.tolist(), strict=True))
+        super().__init__(instance, 0, task, control, (np.full(instance.blocks, -1), tops))
+        self._tops = tops
+        self._prices = [peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools]
+
+    def run(self, work: int) -> Placement | None:
+        """The placement of the attempt that costs least; None if the last pool never had room for all others."""
+        i, last, found = self._instance, self._turns[-1], None
+        lower = ending_at(i, [None if pool == last else top for pool, top in enumerate(self._tops)])
+        least, idle = np.inf, 0
+        while self.work < work and idle < PATIENCE and self._control.stopped() is None:
+            pools, offset = self._filled(lower, np.full(i.blocks, -1))
+            rest, live = np.flatnonzero(pools < 0), self._live(pools < 0)
+            idle += 1
+            if i.allowed[rest, last].all():
+                pools[rest] = last
+                cost = self._cost(pools, offset, int(live.max()))
+                if cost < least:
+                    least, found, idle = cost, (pools, offset, rest), 0
+            self._let_come_sooner(rest, live - self._tops[last], lower)
+        return None if found is None else self._with_last(*found, max(work - self.work, budget.PACKING_LAST))
+
+    def _cost(self, pools: Ints, offset: Ints, height: int) -> float:
+        """Of these pools, if the last one is so high; the others are filled up to these offsets."""
+        cost = float(self._costs[np.arange(len(pools)), pools].sum()) + self._prices[self._turns[-1]] * height
+        ends = offset + self._instance.block_high
+        return cost + sum(self._prices[p] * int(ends[pools == p].max(initial=0)) for p in self._turns[:-1])
+
+    def _with_last(self, pools: Ints, offset: Ints, rest: Ints, work: int) -> Placement | None:
+        """With the blocks of the last pool packed."""
+        packing = Packing(self._instance, self._task, self._control)
+        outcome = packing.outcome(self._turns[-1], rest, Goal.MINIMISE, min(work, budget.PACKING_LAST))
+        self.work += packing.work
+        if outcome.placement is None:
+            return None
+        offset[rest] = outcome.placement.offset
+        return Placement(pools, offset)
+
+
+def weighed(instance: Instance, task: Task, control: Control, work: int) -> tuple[Placement | None, int]:
+    """A placement within about so much work, and what it took; None where nothing was found, and where peaks are not weighed block by block."""
+    if task.goal is not Goal.MINIMISE or not _is_weighed(instance):
+        return None, 0
+    if live_pair_count(instance) > budget.PAIRS_FILLED_PER_UNIT * work:
+        return None, 0
+    market = Market(instance)
+    _, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
+    if market.heights is None or not market.heights.any():
+        return None, spent
+    weighing = Weighing(instance, task, control, market.heights.astype(np.int64))
+    found = weighing.run(work - spent)
+    if found is not None and violation(instance, found) is not None:
+        found = None
+    return found, spent + weighing.work
+
+
+def _is_weighed(instance: Instance) -> bool:
+    """Does the first term weigh peaks against the choice, for each block by itself?"""
+    term = instance.terms[0]
+    if choice_cost(instance, term) is None or not peak_price(instance, term) or not can_price_room(instance):
+        return False
+    return len(np.unique(instance.pool_class)) == instance.blocks and not len(instance.apart)

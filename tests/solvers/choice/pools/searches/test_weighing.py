@@ -1,0 +1,72 @@
+"""Filling pools in turn, where peaks are weighed against the choice: with little work plans end near what prices on room prove."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from planner import Preference
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.bounds.priced_room import priced_value
+from solvers.bounds.room_prices import Market
+from solvers.choice.pools.searches.weighing import Weighing, weighed
+from solvers.choice.pools.solver import PoolsFirst
+from solvers.geometry.rules import violation
+from solvers.heuristics.assign.from_prices import settled
+from solvers.model.instance import Instance
+from solvers.model.objective import evaluate, peaks
+from solvers.model.solver import Goal, Limits, Silent, Task
+
+LITTLE = 60_000
+
+
+@cache
+def crowded(kind: str, seed: int, preference: Preference = Preference.BALANCED) -> Instance:
+    problem = generate(kind, Request(300, seed, 1, {"live": 40}))
+    return lower(with_preference(problem, preference)).instance
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_a_plan_with_little_work_is_near_what_prices_prove(kind: str, seed: int) -> None:
+    instance = crowded(kind, seed)
+    market = Market(instance)
+    prices, _, _ = market.haggle(None, Task(Limits()), Silent())
+    where_cheapest, _ = settled(instance, market.costs_at(prices))
+    assert where_cheapest is not None
+    found = PoolsFirst().solve(instance, Task(Limits(work=LITTLE), start=where_cheapest), Silent())
+    assert found.placement is not None
+    assert found.value is not None
+    assert violation(instance, found.placement) is None
+    assert found.value == evaluate(instance, found.placement)
+    bound = priced_value(instance, market.weights(prices))
+    assert found.value[0] - bound < 0.8 * (evaluate(instance, where_cheapest)[0] - bound)
+
+
+def test_all_pools_but_the_last_end_at_most_where_they_are_to_end() -> None:
+    instance = crowded("pools", 7)
+    heights = np.array([2_000, 9_000, 0])
+    found = Weighing(instance, Task(Limits()), Silent(), heights).run(LITTLE)
+    assert found is not None
+    assert violation(instance, found) is None
+    assert all(peak <= most for peak, most in zip(peaks(instance, found)[:2], heights, strict=False))
+
+
+def test_what_is_found_takes_about_as_much_work_as_is_given() -> None:
+    instance = crowded("pools", 1)
+    for work in (LITTLE, 2 * LITTLE):
+        _, took = weighed(instance, Task(Limits()), Silent(), work)
+        assert took <= 2 * work
+
+
+@pytest.mark.parametrize("preference", [Preference.SIZE, Preference.SPEED])
+def test_nothing_is_filled_where_peaks_are_not_weighed(preference: Preference) -> None:
+    assert weighed(crowded("pools", 1, preference), Task(Limits()), Silent(), LITTLE) == (None, 0)
+
+
+def test_nothing_is_filled_where_any_plan_will_do() -> None:
+    assert weighed(crowded("pools", 1), Task(Limits(), goal=Goal.FIT), Silent(), LITTLE) == (None, 0)
