@@ -48,8 +48,9 @@ class PlacedChoices(Standing):
             self._learn_at_fullest()
 
     def begin_weighed(self) -> None:
-        """Begin with pools that are filled in turn, where peaks are weighed against the choice."""
-        if self._is_over() or not self.program.terms:
+        """Begin with pools that are filled in turn, where peaks are weighed against the choice and work is scarce."""
+        scarce = budget.WEIGHED_PER_ENTRY * self.asking.joined(self.program)
+        if self._is_over() or not self.program.terms or self._some(budget.WHOLE) >= scarce:
             return
         found, work = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
         self.packing.work += work

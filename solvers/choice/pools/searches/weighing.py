@@ -51,7 +51,7 @@ class Weighing(Filling):
                 if cost < least:
                     least, found, idle = cost, (pools, offset, rest), 0
             self._let_come_sooner(rest, live - self._tops[last], lower)
-        return None if found is None else self._with_last(*found, max(work - self.work, budget.PACKING_LAST))
+        return None if found is None else self._with_last(*found, min(work, budget.PACKING_LAST))
 
     def _cost(self, pools: Ints, offset: Ints, height: int) -> float:
         """Of these pools, if the last one is so high; the others are filled up to these offsets."""
@@ -62,7 +62,7 @@ class Weighing(Filling):
     def _with_last(self, pools: Ints, offset: Ints, rest: Ints, work: int) -> Placement | None:
         """With the blocks of the last pool packed."""
         packing = Packing(self._instance, self._task, self._control)
-        outcome = packing.outcome(self._turns[-1], rest, Goal.MINIMISE, min(work, budget.PACKING_LAST))
+        outcome = packing.outcome(self._turns[-1], rest, Goal.MINIMISE, work)
         self.work += packing.work
         if outcome.placement is None:
             return None
