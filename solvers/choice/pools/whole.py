@@ -245,6 +245,7 @@ class Whole(FreeHeights):
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
+        can_fill = False
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
             can_fill = question.term == 1 and not self.is_filled and self._can_fill()
             if can_fill:
@@ -260,10 +261,12 @@ class Whole(FreeHeights):
                 found = self._better(question, self._ask(near, is_exact, budget.AGAIN_WHERE_NEAR)) or found
             if self.is_known:
                 return found
-            is_soon = self._is_known_soon()
+            is_soon, value = self._is_known_soon(), self.value
             found = self._from_fullest(question, is_soon=is_soon)
             if self.is_known:
                 return found
+            if self.value == value and not can_fill and self._is_far(question.term) and self._can_fill():
+                self._fill(at_prices=True)  # nothing was packed below any heights
             if self._needs_pieces(question.term):
                 self._bound_below_heights(question.term)
             if self._bounds_by_heights(question.term, is_soon=is_soon):
@@ -271,6 +274,12 @@ class Whole(FreeHeights):
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
+
+    def _is_far(self, index: int) -> bool:
+        """Is a second term far above what is proven of it, and were pools not yet filled?"""
+        if index != 1 or self.value is None or self.is_filled:
+            return False
+        return not self._is_within(index, self.value[index], budget.FAR)
 
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""

@@ -53,6 +53,9 @@ class Packing:
         np.minimum.at(self.starts, block, instance.rect_start)
         self.ends = np.zeros(instance.blocks, dtype=np.int64)
         np.maximum.at(self.ends, block, instance.rect_end)
+        self.lives = np.zeros(instance.blocks, dtype=np.int64)
+        """How long each block is live, without the gaps between."""
+        np.add.at(self.lives, block, instance.rect_end - instance.rect_start)
         self.areas = np.zeros(instance.blocks, dtype=np.int64)
         """What each block takes of room and time together."""
         heights = (instance.part_high - instance.part_low)[instance.rect_part]

@@ -36,7 +36,7 @@ PART_OF_CHOICE = 5
 
 def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[int]) -> float:
     """How many blocks are live at a time, on average, in the most crowded pool that ends, with each class in its home. `number` is the class of each block."""
-    most, pools, lives = 0.0, np.array(homes, dtype=np.int64)[number], packing.ends - packing.starts
+    most, pools, lives = 0.0, np.array(homes, dtype=np.int64)[number], packing.lives
     for pool, room in enumerate(program.rooms):
         here = pools == pool
         if room.capacity is not None and here.any():

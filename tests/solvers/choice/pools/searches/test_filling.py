@@ -19,6 +19,7 @@ from solvers.bounds.room_prices import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.searches.filling import Filling, fullest
+from solvers.choice.pools.solver import PoolsFirst
 from solvers.choice.pools.whole import Whole
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
@@ -156,3 +157,16 @@ def test_pools_are_filled_only_where_the_last_one_costs_something(costs: tuple[i
     run = Whole(instance, program_of(instance), Task(Limits()), Silent())
     run.value = (1 << 40, 1 << 40)
     assert run._can_fill() is can
+
+
+def test_pools_are_filled_where_nothing_could_be_packed_below_heights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all would stay in one pool, where the same problem with little work is filled at once."""
+    instance = lower(with_preference(generate("hot", Request(120, 3)), Preference.SIZE)).instance
+    monkeypatch.setattr(Whole, "_ask", lambda *given: [])
+    monkeypatch.setattr(Whole, "_from_fullest", lambda *given, is_soon: [])
+    monkeypatch.setattr(Whole, "_improve", lambda *given, **more: None)
+    outcome = PoolsFirst().solve(instance, Task(Limits(work=1_500_000)), Silent())
+    assert outcome.value is not None
+    each = costs_by_pool(replace(instance, terms=instance.terms[1:]), np.arange(instance.blocks), instance.blocks)
+    assert outcome.value[0] == first_bounds(instance).value[0]
+    assert outcome.value[1] < each[:, -1].sum()

@@ -132,6 +132,19 @@ def test_the_most_crowded_pool_that_ends_counts() -> None:
     assert most_live(packing, program, number, [0, *[1] * (groups - 1)]) < lives.sum() / instance.sections
 
 
+def test_between_its_lifetimes_a_block_crowds_no_pool() -> None:
+    """Moments made of cliques are in no order of time, so that blocks are live at a few, far apart."""
+    problem = Problem(
+        tuple(Buffer(f"b{n}", 1, live=((n, n + 1), (20 + n, 21 + n))) for n in range(20)),
+        (Pool("fast", 100), Pool("slow")),
+        terms=(Term.ACCESS_COST,),
+        lifetimes=Lifetimes.HALF_OPEN,
+    )
+    instance = lower(problem).instance
+    program, number = program_of(instance), class_numbers(instance)
+    assert most_live(packing_of(instance), program, number, [0] * len(program.homes)) == 1
+
+
 def test_where_nothing_is_ever_live_no_pool_is_crowded() -> None:
     pools = (Pool("fast", 10), Pool("slow"))
     problem = Problem(
