@@ -61,7 +61,7 @@ class HeightTree:
         """`most` is the most that the first term may be, `full` are the fullest sections, `best` what the best known choice costs."""
         self._program, self._best, self._stopped = program, best, stopped
         self._hulls = Hulls(program, (most,), best)
-        self._reachable = Reachable(program, most // program.terms[0].of_peaks[0], full)
+        self._reachable = Reachable(program, most // program.terms[0].of_peaks[0], full, stopped)
         self.first: Relaxed | None = None
         self.last: Relaxed | None = None
         """The linear program of all heights, without crowds, and with them."""
@@ -72,7 +72,7 @@ class HeightTree:
 
     @property
     def work(self) -> int:
-        return self._hulls.work
+        return self._hulls.work + self._reachable.work
 
     def run(self, known: int, work: int, near: int = 0) -> int:
         """A lower bound of the term, no higher than the best choice, after this much work at most.
@@ -108,7 +108,7 @@ class HeightTree:
         heights = self._reachable.within(heights)
         if not heights:
             return self._best
-        bound, left = self._hulls.solve(heights, closed, known, end, self._stopped)
+        bound, left = self._hulls.solve(heights, closed, known, end - self._reachable.work, self._stopped)
         left = self._reachable.within(left) if left else ()
         if not left:
             return self._best

@@ -5,7 +5,7 @@ At a section at which all but d units of the sum are live, no pool is higher tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_SUMS = 1 << 20
 """With more heights than this, in steps that divide all sizes, sums are not listed."""
+SUMS_A_UNIT = 1 << 14
+"""Heights that are possible or not, looked at for one unit of work: a section may have a thousand sizes, and a pool a million heights."""
 
 
 def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:
@@ -34,20 +36,24 @@ def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:
 class Reachable:
     """The heights of pools whose sum is at most this."""
 
-    def __init__(self, program: Program, most: int, full: Sequence[Section]) -> None:
+    def __init__(
+        self, program: Program, most: int, full: Sequence[Section], stopped: Callable[[], object] = lambda: False
+    ) -> None:
+        self.work = 0
         self._most, self._pools = most, len(program.rooms)
         self._live = 0
         """What is live at the fullest section."""
         self._sums = list[tuple[int, list[int]]]()
         """For some sections: what is not live there, and the sums that each pool may hold, as bits of a number."""
         self._step = 1
-        self._find(program, full)
+        self._find(program, full, stopped)
 
     def within(self, heights: Heights) -> Heights:
         """The same ranges without heights at their ends that are impossible; empty: none is possible."""
         ends = [list(each) for each in heights]
         while True:
             before = [tuple(each) for each in ends]
+            self.work += len(self._sums) * self._pools * (self._most // self._step) // SUMS_A_UNIT
             for free, sums in self._sums:
                 for (low, high), of_pool, mine in zip(before, sums, ends, strict=True):
                     least, most = self._next(of_pool, low - free), self._last(of_pool, high)
@@ -63,14 +69,16 @@ class Reachable:
             if before == [tuple(each) for each in ends]:
                 return tuple((low, high) for low, high in ends)
 
-    def _find(self, program: Program, full: Sequence[Section]) -> None:
-        """List the sums at these sections."""
+    def _find(self, program: Program, full: Sequence[Section], stopped: Callable[[], object]) -> None:
+        """List the sums at these sections, as far as there is time."""
         units = [size for section in full for _, size in section]
         self._live = max((sum(size for _, size in section) for section in full), default=0)
         self._step = max(gcd(*units), 1)
         if self._most // self._step > MOST_SUMS:
             return
         for section in full:
+            if stopped():
+                return
             free = self._most - sum(size for _, size in section)
             self._sums.append((free, [self._sums_of(section, pool, program) for pool in range(self._pools)]))
 
@@ -81,6 +89,7 @@ class Reachable:
                 found <<= size // self._step
             elif pool in program.homes[group]:
                 found |= found << size // self._step
+                self.work += found.bit_length() // SUMS_A_UNIT
         return found
 
     def _next(self, sums: int, low: int) -> int | None:

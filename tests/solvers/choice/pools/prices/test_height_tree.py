@@ -91,3 +91,17 @@ def test_heights_of_choices_are_within_what_is_reachable(seed: int, asking: Aski
             found += 1
             assert all(low <= top <= high for top, (low, high) in zip(tops, ends, strict=True))
     assert found
+
+
+def test_listing_sums_is_work_and_ends_when_time_is_up() -> None:
+    """A section may have a thousand sizes, and a pool a million heights."""
+    instance = sized("hot", 40, 1)
+    program = program_of(instance)
+    size, most = 99_991, 1 << 20
+    section = [(group, size + group) for group in range(len(program.homes))]
+    listed = Reachable(program, most, [section])
+    assert listed.work >= len(section)
+    assert Reachable(program, most, [section], lambda: True).work == 0
+    before = listed.work
+    listed.within(tuple((0, most) for _ in program.rooms))
+    assert listed.work > before
