@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...fitting.orders import Fit
+from ...model.errors import StopReason
 from ...model.instance import Instance
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Feature, Goal, Solver, Task
@@ -52,7 +53,8 @@ class Assign(Solver):
             found, work = from_prices(instance, task, control)
             if found is not None:
                 best.offer(found)
-        return _Search(best, work).run()
+        search = _Search(best, work)
+        return search.run(StopReason.WORK_LIMIT if search.is_exhausted() else None)
 
 
 class _Search(LocalSearch):

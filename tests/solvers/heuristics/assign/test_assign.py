@@ -58,6 +58,19 @@ def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -
     assert outcome.value >= best
 
 
+def test_the_start_stays_where_each_class_has_one_pool_but_single_blocks_have_two() -> None:
+    """As where a block is held where it was, and another must share its pool."""
+    rules = Constraints(same_pool=(("x", "y"),))
+    instance = lower(Problem((Buffer("x", 15), Buffer("y", 15)), (Pool("a", 42), Pool("b", 18)), constraints=rules)).instance
+    allowed = instance.allowed.copy()
+    allowed[0, 1] = False
+    held = replace(instance, allowed=allowed)
+    assert held.has_choice
+    start = started(instance)
+    assert start is not None
+    assert Assign().solve(held, Task(limits=WORK, start=start), Silent()).placement == start
+
+
 def test_preparations_can_be_interrupted_pool_by_pool_and_order_by_order() -> None:
     """Greedy's placement would be answered late, or lost, if they went on until the search begins."""
     instance = lower(generate("memories", Request(60, 1))).instance
