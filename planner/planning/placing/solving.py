@@ -21,7 +21,7 @@ from ...facts.moments.lifetimes import by_conflicts
 from ...facts.moments.simpler import said_simpler
 from ...model.deadline import FINISH_SECONDS, OutOfTime, expect, finish, until
 from ...model.errors import BadInput, Code, Finding
-from ...model.plan import Frontier, Objective, Plan, PlanStatus, Shortage, TermValue, without_proofs
+from ...model.plan import Frontier, Objective, Plan, PlanStatus, TermValue, without_proofs
 from ...model.plan import Placement as PlanPlacement
 from ...model.problem import Problem
 from ...verifying.arguments.counterexamples import BRIEF
@@ -205,8 +205,8 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
         made = self._lifted(outcome)
         if made.status is not PlanStatus.INFEASIBLE:
             return made
-        why, repeats = self._shortage(made)
-        return replace(made, shortage=why, reproducible=made.reproducible and repeats)
+        made, repeats = self._with_shortage(made)
+        return replace(made, reproducible=made.reproducible and repeats)
 
     def _by_birth(self, outcome: Outcome) -> Outcome:
         """Return an outcome with a plan by birth, if solvers had too little time and that plan is better."""
@@ -250,16 +250,21 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
     def without_claims(self, made: Plan, warning: str, stop: StopReason) -> Plan:
         return super().without_claims(without_proofs(made, stop), warning, stop)
 
-    def _shortage(self, made: Plan) -> tuple[Shortage, bool]:
-        """Return why nothing fits, on request with a set of buffers that cannot be placed together; and whether another run says the same."""
+    def _with_shortage(self, made: Plan) -> tuple[Plan, bool]:
+        """Return the plan with why nothing fits, on request with a set of buffers that cannot be placed together; and whether another run says the same."""
         from ...reporting.subset import irreducible_subset
-        from ...verifying.arguments.shortage import shortage
+        from ...verifying.arguments.bounds import within_proofs
+        from ...verifying.arguments.shortage import as_in_a_larger_pool, shortage
         from ...verifying.moments import places_argued_of
 
         options, clock = self.options, self.clock
-        why = shortage(places_argued_of(self.problem, made.certificates).problem, made.certificates)
+        argued = places_argued_of(self.problem, made.certificates)
+        certificates = as_in_a_larger_pool(argued.problem, made.certificates)
+        if certificates != made.certificates:
+            made = within_proofs(argued, replace(made, certificates=certificates))
+        why = shortage(argued.problem, certificates)
         if not options.explain:
-            return why, True
+            return replace(made, shortage=why), True
         small = replace(options, explain=False, goal=Goal.FIT, capacity=None, prefer=None, stability=None)
 
         deadline = clock.begun + SUBSET_SECONDS if clock.end is None else clock.deadline()
@@ -296,4 +301,4 @@ class _PlanPipeline(AnswerPipeline[Plan, Placement]):
                     irreducible = is_irreducible(self.problem, subset)
             except OutOfTime:
                 repeats = False
-        return replace(why, subset=subset, irreducible=irreducible), repeats
+        return replace(made, shortage=replace(why, subset=subset, irreducible=irreducible)), repeats

@@ -48,17 +48,30 @@ def of_its_choice_alone(places: Places, plan: Plan) -> Plan:
     if plan.choice is None or not plan.choice.certificates:
         return plan
     plan = replace(plan, choice=replace(plan.choice, certificates=()))
-    proven = _Proven(places, plan)
-    first, *others = plan.objective.terms
-    bound = None if first.bound is None else min(first.bound, proven.term(first.name, is_first=True))
+    kept, first = within_proofs(places, plan), plan.objective.terms[0]
+    bound = kept.objective.bound
     is_optimal = plan.status is PlanStatus.OPTIMAL and bound == first.bound
     return replace(
-        plan,
+        kept,
         status=plan.status if is_optimal or not plan.status.has_plan else PlanStatus.FEASIBLE,
         stop=StopReason.WORK_LIMIT if plan.stop is StopReason.PROVED and not is_optimal else plan.stop,
-        bound=min(plan.bound, proven.sum_of_peaks()),
         gap=gap_to(bound, first.value),
-        objective=replace(plan.objective, bound=bound, terms=(replace(first, bound=bound), *others)),
+    )
+
+
+def within_proofs(places: Places, plan: Plan) -> Plan:
+    """Return the plan with no bound above what its certificates prove."""
+    proven = _Proven(places, plan)
+    terms = tuple(
+        each
+        if each.bound is None
+        else replace(each, bound=min(each.bound, proven.term(each.name, is_first=not number)))
+        for number, each in enumerate(plan.objective.terms)
+    )
+    return replace(
+        plan,
+        bound=min(plan.bound, proven.sum_of_peaks()),
+        objective=replace(plan.objective, bound=terms[0].bound, terms=terms),
         pools=tuple(replace(use, bound=min(use.bound, proven.peak(use.name))) for use in plan.pools),
     )
 

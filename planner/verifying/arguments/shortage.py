@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from solvers.model.outcome import Proof
 
@@ -11,6 +12,8 @@ from ...facts.possible_places import Places
 from ...model.errors import echo
 from ...model.plan import PlanCertificate, Shortage
 from ...model.problem import BufferId, Pool, Problem
+from .certificates import proves_infeasible
+from .height import least_height
 
 NAMED = 12
 """The number of buffers that a sentence lists before it only counts the rest."""
@@ -33,20 +36,41 @@ def shortage(problem: Problem, certificates: Sequence[PlanCertificate]) -> Short
     return Shortage(_of_search(problem, solver))
 
 
+def as_in_a_larger_pool(problem: Problem, certificates: Sequence[PlanCertificate]) -> tuple[PlanCertificate, ...]:
+    """Return the certificates with what their buffers need however large the pool is, where that is too much for it, too.
+
+    In a pool that is too small its end can leave a buffer one place, beside which more is needed than there would be in a larger one.
+    """
+    sizes = {pool.name: pool.size for pool in problem.pools}
+    places: Places | None = None
+    found = []
+    for certificate in certificates:
+        pool, is_stack = certificate.pool, certificate.proof in (Proof.LIVE_TOGETHER, Proof.CONFLICT_CLIQUE)
+        size = None if pool is None else sizes[pool]
+        if pool is not None and size is not None and is_stack and certificate.value > size:
+            if places is None:
+                places = Places(replace(problem, pools=tuple(replace(each, size=None) for each in problem.pools)))
+            need = least_height(places, pool, [places.index[id_] for id_ in certificate.buffers])
+            if size < need < certificate.value:
+                certificate = replace(certificate, value=need)
+        found.append(certificate)
+    return tuple(found)
+
+
 def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate) -> Shortage | None:
     """Return the shortage that one certificate proves, if any."""
     named = certificate.buffers
     if certificate.proof is Proof.SEARCH:
         return None
     if certificate.proof is Proof.POOL_SHARING:
-        return _of_pool_sharing(places.problem, certificate)
+        return _of_pool_sharing(places.problem, certificate) if proves_infeasible(places, certificate) else None
     if certificate.proof is Proof.TOO_FEW_POOLS:
         return _of_crowd(places, certificate)
     if certificate.pool is None:
         return _of_homeless(places, named)
     pool = pools[certificate.pool]
     if pool.size is None or certificate.value <= pool.size:
-        return None
+        return _of_homeless(places, named)
     short = certificate.value - pool.size
     room = f"pool {echo(pool.name)} is {in_bytes(short)} too small: it has {in_bytes(pool.size)}, but "
     if certificate.proof is Proof.SINGLE_BLOCK:

@@ -46,6 +46,45 @@ def test_the_message_says_where_a_need_beyond_the_buffers_own_bytes_comes_from()
     assert why.message == f"{said} alignments, reserved ranges and fixed places add"
 
 
+def test_no_more_is_lacking_than_a_larger_pool_would_have_to_have() -> None:
+    """In 15 bytes of the pool `b` can begin at 2 alone, and the others would end at 39 above it."""
+    buffers = (
+        Buffer("a", 0, 4),
+        Buffer("b", 13, live=((1, 2),)),
+        Buffer("c", 10, 2, ((1, 2),)),
+        Buffer("d", 14, live=((1, 2),)),
+    )
+    problem = Problem(buffers, (Pool("sram", 15),), constraints=Constraints(colocations=(Colocation("a", "b", 2),)))
+    short = plan(problem, GREEDY).shortage
+    assert short is not None
+    assert short.bytes_short == 37 - 15
+    assert verify(problem, plan(problem, GREEDY)) == ()
+    assert plan(replace(problem, pools=(Pool("sram", 37),)), Options(workers=1)).peak == 37
+
+
+def test_memories_with_room_for_what_is_live_are_not_called_too_small_together() -> None:
+    """A bound of all peaks says nothing of what is lacking where only a search shows that nothing fits."""
+    held = Buffer("held", 14, 1, ((3, 8),), fixed=Fixed("b", 4))
+    others = (Buffer("x", 12, 1, ((7, 10),)), Buffer("y", 8, 1, ((6, 9),)))
+    problem = Problem((held, *others), (Pool("a", 16), Pool("b", 24)))
+    made = plan(problem, Options(work_limit=200_000, time_limit=None, workers=1))
+    assert {Proof.SEARCH, Proof.POOL_SHARING} <= {each.proof for each in made.certificates}
+    assert made.shortage is not None
+    assert made.shortage.message.startswith(
+        "there is no way to place the 3 buffers where 'a' has 16 bytes, 'b' has 24 bytes"
+    )
+    assert verify(problem, made) == ()
+
+
+def test_a_buffer_that_fits_nowhere_is_named_where_it_has_no_lifetime() -> None:
+    pools = (Pool("a", 16, reserved=((8, 15),)), Pool("b", 27))
+    problem = Problem((Buffer("x", 10, fixed=Fixed("a")), Buffer("y", 1, live=((8, 10),))), pools)
+    made = plan(problem, Options(work_limit=200_000, time_limit=None, workers=1))
+    assert made.shortage is not None
+    assert made.shortage.message.startswith("buffer 'x' needs 10 bytes and fits nowhere, even alone")
+    assert verify(problem, made) == ()
+
+
 @pytest.mark.parametrize(
     ("term", "name"),
     [(Term.SPILLED_BYTES, "spilled bytes"), (Term.ACCESS_COST, "access cost"), (Term.SUM_OF_PEAKS, "sum of peaks")],

@@ -61,7 +61,9 @@ def test_results_are_valid_between_the_start_and_the_optimum(problem: Problem) -
 def test_the_start_stays_where_each_class_has_one_pool_but_single_blocks_have_two() -> None:
     """As where a block is held where it was, and another must share its pool."""
     rules = Constraints(same_pool=(("x", "y"),))
-    instance = lower(Problem((Buffer("x", 15), Buffer("y", 15)), (Pool("a", 42), Pool("b", 18)), constraints=rules)).instance
+    instance = lower(
+        Problem((Buffer("x", 15), Buffer("y", 15)), (Pool("a", 42), Pool("b", 18)), constraints=rules)
+    ).instance
     allowed = instance.allowed.copy()
     allowed[0, 1] = False
     held = replace(instance, allowed=allowed)
