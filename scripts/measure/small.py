@@ -5,7 +5,7 @@
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
 reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers; in `exclusions`
 some buffers that meet may share addresses; in `fixed` some keep the place that a plan gave them; in `pipelines` micro-batches of training go through
-stages, each beginning where the one before has left. Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem. All plans are verified.
+stages, each beginning where the one before has left, and in `cycles` the last of them beside the first of the next step. Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem. All plans are verified.
 """
 
 from __future__ import annotations
@@ -137,14 +137,28 @@ def views(count: int, seed: int) -> Problem:
 
 def pipelines(count: int, seed: int) -> Problem:
     """A problem of about so many buffers: what each stage keeps of a micro-batch until its backward pass, what it needs meanwhile, and the gradient it hands on."""
+    return _pipelines(count, seed)
+
+
+def cycles(count: int, seed: int) -> Problem:
+    """The same in a ring of time: what goes on after the last moment does so from the first one on."""
+    return _pipelines(count, seed, is_ring=True)
+
+
+def _pipelines(count: int, seed: int, *, is_ring: bool = False) -> Problem:
     rng = Random(seed)
     sizes = [rng.randint(200, 400_000) for _ in range(rng.randint(4, 9))]
     stages, buffers = len(sizes), list[Buffer]()
+    batches = count // (3 * stages) + 1
+    moments = max(2 * batches, 4 * stages + 4) if is_ring else 2 * batches + 4 * stages + 4
 
     def live(size: float, start: int, end: int) -> None:
-        buffers.append(Buffer(len(buffers), int(size), live=((start, end),)))
+        begin = start % moments
+        rest = begin + end - start - moments
+        lives = ((0, rest), (begin, moments)) if rest > 0 else ((begin, begin + end - start),)
+        buffers.append(Buffer(len(buffers), int(size), live=lives))
 
-    for batch in range(count // (3 * stages) + 1):
+    for batch in range(batches):
         for stage, size in enumerate(sizes):
             forward, backward = 2 * batch + stage, 2 * batch + 4 * stages - 2 * stage + batch % 2
             live(size, forward, backward)
@@ -197,6 +211,7 @@ KINDS = {
     "exclusions": exclusions,
     "fixed": fixed,
     "pipelines": pipelines,
+    "cycles": cycles,
 }
 
 if __name__ == "__main__":

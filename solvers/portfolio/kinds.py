@@ -34,6 +34,8 @@ class Kind(StrEnum):
     """Some pairs that are live together may share addresses all the same."""
     FIXED = "fixed"
     """Some blocks have one place, so that there is room below and between them that others must fill."""
+    SPLIT = "split"
+    """Some blocks are live several times or have several parts, but not many: time may be a ring."""
 
 
 def kind_of(instance: Instance) -> Kind:
@@ -48,7 +50,9 @@ def kind_of(instance: Instance) -> Kind:
         return Kind.EXEMPT
     if is_torn(instance):
         return Kind.TORN
-    return Kind.FIXED if fixed(instance).any() else Kind.USUAL
+    if fixed(instance).any():
+        return Kind.FIXED
+    return Kind.SPLIT if len(instance.rect_part) > instance.blocks else Kind.USUAL
 
 
 def _is_woven(instance: Instance) -> bool:

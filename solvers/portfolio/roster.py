@@ -57,6 +57,8 @@ class Share(NamedTuple):
     """It is of use only where some blocks must end below where others may."""
     blocks_per_part: int | None = None
     """It gets one more part for each this many blocks: large components need it more than others."""
+    most_fill_to_grow: int | None = None
+    """If more than this percentage of the room is in use it gets none of these, since other engines need the work."""
     at_once: bool = False
     """If it works alone, it gets all the work in one round, since it starts from nothing in each."""
     scales: bool = False
@@ -148,12 +150,13 @@ ROSTER = {
         packs_pools=True,
     ),
     "improve": Role(
-        Share(parts=1, smallest=250, needs_native=True),
+        Share(parts=1, smallest=250, blocks_per_part=125, most_fill_to_grow=79, needs_native=True),
         {
             Kind.PAIRS: Share(parts=6, needs_native=True),
             Kind.EXEMPT: Share(parts=6, needs_native=True),
             Kind.FIXED: Share(parts=6, needs_native=True),
-            Kind.TORN: Share(parts=6, needs_native=True),
+            Kind.TORN: Share(parts=6, blocks_per_part=125, needs_native=True),
+            Kind.SPLIT: Share(parts=1, smallest=250, blocks_per_part=125, needs_native=True),
             Kind.MIXED: Share(parts=10, least_work=FIRST_ROUND_WORK, needs_native=True),
         },
     ),
@@ -266,15 +269,16 @@ def team(engines: Iterable[str], extent: Extent, number: int, work: int | None =
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()
         ready |= {name for name in slow if not ready or not shares[name].is_far_too_small_for(extent)}
     in_order = sorted(shares, key=lambda name: number == 1 and not shares[name].is_quick)
-    return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent.blocks))
+    return tuple((name, part) for name in in_order if name in ready for part in _parts(shares[name], extent))
 
 
-def _parts(share: Share, blocks: int) -> tuple[int, ...]:
-    """Split many parts into two turns with different seeds, so that a round does not wait for one engine alone."""
-    if share.blocks_per_part is None:
+def _parts(share: Share, extent: Extent) -> tuple[int, ...]:
+    """Split many parts of what is quick into two turns with different seeds, so that a round does not wait for one engine alone."""
+    most = share.most_fill_to_grow
+    if share.blocks_per_part is None or (most is not None and extent.fill > most):
         return (share.parts,)
-    parts = min(max(share.parts, blocks // share.blocks_per_part), MOST_PARTS)
-    return (parts,) if parts <= MOST_PARTS // 2 else (parts - parts // 2, parts // 2)
+    parts = min(max(share.parts, extent.blocks // share.blocks_per_part), MOST_PARTS)
+    return (parts,) if parts <= MOST_PARTS // 2 or not share.is_quick else (parts - parts // 2, parts // 2)
 
 
 def round_work(

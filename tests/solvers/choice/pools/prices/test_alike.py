@@ -94,11 +94,12 @@ def test_how_many_numbers_they_have_is_known_before(kind: str) -> None:
         assert size_as_one(instance) == pytest.approx(entries_as_one(program_of(instance)), rel=0.05)
 
 
-def test_nothing_is_begun_with_less_work_than_that_takes() -> None:
+def test_no_program_is_begun_with_less_work_than_that_takes() -> None:
     instance = instance_in_pads("hot", 60, Preference.BALANCED)
     least = budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
-    spent = [get("pools_first").solve(instance, Task(Limits(work=work)), Silent()).work for work in (least - 1, least)]
-    assert spent[0] == 0 < spent[1]
+    told = [get("pools_first").solve(instance, Task(Limits(work=work)), Silent()) for work in (least - 1, least)]
+    assert not told[0].bound
+    assert told[1].bound
 
 
 def test_without_such_pools_the_program_is_as_it_was() -> None:
