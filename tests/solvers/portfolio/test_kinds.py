@@ -74,7 +74,7 @@ def test_few_blocks_are_woven(blocks: int, lives: list[tuple[int, int]], kind: K
     assert kind_of(make_instance([Block([(0, 8, lives)]), *others], conflicts=[(0, 1)])) is Kind.USUAL
 
 
-@pytest.mark.parametrize(("torn", "kind"), [((FEW - 1) // TORN, Kind.USUAL), ((FEW - 1) // TORN + 1, Kind.TORN)])
+@pytest.mark.parametrize(("torn", "kind"), [((FEW - 1) // TORN, Kind.SPLIT), ((FEW - 1) // TORN + 1, Kind.TORN)])
 def test_blocks_are_torn_where_many_are_live_several_times(torn: int, kind: Kind) -> None:
     twice, once = Block([(0, 8, [(0, 1), (2, 3)])]), plain(0, 3, 8)
     assert kind_of(make_instance([*[twice] * torn, *[once] * (FEW - torn)])) is kind

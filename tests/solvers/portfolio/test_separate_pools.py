@@ -246,7 +246,7 @@ def test_the_engines_of_a_round_do_not_depend_on_each_other_s_results(
 def test_an_engine_that_takes_part_twice_has_two_seeds_and_one_start(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ROSTER, "refuter", Role(Share(blocks_per_part=1)))
+    monkeypatch.setitem(ROSTER, "refuter", Role(Share(blocks_per_part=1, is_quick=True)))
     limits = Limits(work=2_000_000, workers=workers)
     solve_separate_pools(open_instance(), Task(limits=limits), Silent(), ("refuter",), by_name=False)
     first, again = sorted(Engine.calls[:2], key=lambda task: task.seed)
