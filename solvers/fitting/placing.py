@@ -10,6 +10,7 @@ import numpy as np
 
 from ..model.instance import Bools, Instance, Ints, Placement
 from ..model.interruption import check_interrupted, interruptible
+from ..model.linear_terms import choice_cost, peak_price
 from .gaps import Span
 from .neighbours import Neighbours
 from .orders import Fit
@@ -23,7 +24,7 @@ class PoolPolicy(StrEnum):
     PREFERRED = "preferred"
     """The first in the block's order of preference in which it fits."""
     CHEAPEST = "cheapest"
-    """The one whose cost-weighted peak grows least; ties by preference."""
+    """The one in which the objective grows least by the block's own cost there and by the peak; ties by growth of the peak, then by preference."""
 
 
 Stop = Callable[[], bool]
@@ -97,6 +98,7 @@ class _Run:
         rects = np.bincount(instance.part_block[instance.rect_part], minlength=instance.blocks)
         self.rects = np.maximum(rects, 1).tolist()
         self.reserved = Reserved(instance)
+        self.terms = [(choice_cost(instance, term), peak_price(instance, term)) for term in instance.terms]
         # For each block and each pool; as lists they would take ten times as much.
         self.modulus = np.ascontiguousarray(instance.modulus).data
         self.residue = np.ascontiguousarray(instance.residue).data
@@ -138,20 +140,27 @@ class _Run:
         for each in self._stacked:
             self.near.place(*each)
         self._stacked.clear()
-        best: tuple[int, int, int] | None = None
+        best: tuple[tuple[int, ...], int, int] | None = None
         for pool in self.pools.open(block):
             base = self._base(block, pool)
             if base is None:
                 continue
-            growth = max(0, base + self.high[block] - self.peak[pool]) * self.instance.pools[pool].cost
-            if best is None or growth < best[0]:
-                best = (growth, pool, base)
             if self.one_pass.policy is PoolPolicy.PREFERRED:
+                best = ((), pool, base)
                 break
+            added = self._added(block, pool, base)
+            if best is None or added < best[0]:
+                best = (added, pool, base)
         if best is None:
             return False
         self._put(block, best[1], best[2])
         return True
+
+    def _added(self, block: int, pool: int, base: int) -> tuple[int, ...]:
+        """What the block adds to each term there, and to the pool's peak by its cost."""
+        growth = max(0, base + self.high[block] - self.peak[pool]) * self.instance.pools[pool].cost
+        added = [price * growth + (0 if cost is None else int(cost[block, pool])) for cost, price in self.terms]
+        return (*added, growth)
 
     def _base(self, block: int, pool: int) -> int | None:
         span = self._span(block, pool)

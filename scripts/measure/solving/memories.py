@@ -8,7 +8,8 @@ what this many seconds stand for, and nothing by the clock, so everything but th
 that engine. `--reserved middle` reserves a range in the middle of each memory, `--reserved split` makes a memory of each gap beside it instead.
 `--more again` adds a copy of the last unlimited memory, `--more twice` a copy of the whole problem, in memories of its own and with as much work again.
 `--more pads` has sixteen memories that are alike (or `--pads` many), with five eighths of the bytes live at once, in place of all limited ones; `--more alone` the same with
-three halves of them and without an unlimited memory. `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
+three halves of them and without an unlimited memory; `--more costs` draws a price of a byte for each memory, and a size for each limited one.
+`--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
 without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
 lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words.
 """
@@ -109,11 +110,23 @@ def in_pads(problem: Problem, count: int, eighths: int, *, is_alone: bool) -> Pr
     return replace(problem, pools=(*pads, *others), buffers=tuple(buffers))
 
 
-def with_more(problem: Problem, form: str, pads: int) -> Problem:
-    """The problem with its last unlimited memory once more, with a copy of all of it, or with memories that are alike."""
+def with_costs(problem: Problem, seed: int) -> Problem:
+    """The problem with a price of a byte for each memory, and for each limited one a size; both are drawn."""
+    draw, live = random.Random(seed), largest_live_sum(problem.buffers)
+    pools = list[Pool]()
+    for pool in problem.pools:
+        size = int(live * draw.choice((0.08, 0.2, 0.35, 0.6))) // pool.alignment * pool.alignment
+        pools.append(replace(pool, cost=draw.randint(1, 12), size=None if pool.size is None else size))
+    return replace(problem, pools=tuple(pools))
+
+
+def with_more(problem: Problem, form: str, pads: int, seed: int) -> Problem:
+    """The problem with its last unlimited memory once more, with a copy of all of it, with memories that are alike, or with other costs and sizes of them."""
     every = tuple(pool.name for pool in problem.pools)
     if form == "none":
         return problem
+    if form == "costs":
+        return with_costs(problem, seed)
     if form in ("pads", "alone"):
         return in_pads(problem, pads, 5 if form == "pads" else 12, is_alone=form == "alone")
     if form == "again":
@@ -159,7 +172,7 @@ def main() -> None:
     parser.add_work(10)
     parser.add_argument("--live", type=int, help="blocks live at a time, where the kind has that parameter")
     parser.add_argument("--reserved", choices=("none", "middle", "split"), default="none")
-    parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone"), default="none")
+    parser.add_argument("--more", choices=("none", "again", "twice", "pads", "alone", "costs"), default="none")
     parser.add_argument("--pads", type=int, default=16, help="memories that are alike, with --more pads or alone")
     parser.add_argument("--conflicts", type=float, nargs=2, metavar=("EXCLUDED", "MORE"))
     parser.add_argument("--beside", action="store_true", help="keep lifetimes beside --conflicts")
@@ -182,7 +195,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     later, seconds, proven = list[float](), list[float](), 0
     for seed in seeds(args):
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
-        problem = with_more(with_ranges(made_up, args.reserved), args.more, args.pads)
+        problem = with_more(with_ranges(made_up, args.reserved), args.more, args.pads, seed)
         if args.conflicts is not None:
             problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts, is_beside=args.beside)
             options = replace(options, prefer=None)

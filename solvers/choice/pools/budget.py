@@ -31,7 +31,7 @@ LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
 WITHOUT_LIMIT = 4_000_000
 """What is shared where there is no limit on the work, so that each step ends."""
 
-LEAST_TO_BEGIN_PER_ENTRY = 12
+LEAST_TO_BEGIN_PER_ENTRY = 20
 """Where peaks are weighed, writing the program and its linear program takes more for each number in it; with less work nothing is begun."""
 
 WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)

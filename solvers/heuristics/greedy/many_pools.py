@@ -14,6 +14,7 @@ from ...geometry.tie_breaks import rank_tie
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.interruption import check_interrupted
+from ...model.linear_terms import peak_price
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Task
@@ -47,6 +48,7 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
         # However little time there is, the first pass is made, hurrying if it must. If there is no time at all, a quick placement replaces it.
         stop = search.stop_after((begun + number) * near.work)
         is_due = not number and (search.placement is None or (quick is not None and stop is StopReason.WORK_LIMIT))
+        is_due |= number == 1 and stop is StopReason.WORK_LIMIT and quick is None and _counts_peaks(instance)
         if stop is not None and not is_due:
             return search.end(stop)
         check_interrupted()
@@ -68,11 +70,22 @@ def solve_many_pools(solver: str, instance: Instance, task: Task, control: Contr
 def _passes(instance: Instance) -> Iterator[Pass]:
     """All that differ on this instance, most promising first."""
     unwelcome = _unwelcome(instance)
-    policies = tuple(PoolPolicy) if instance.has_choice else (PoolPolicy.PREFERRED,)
+    policies = _policies(instance)
     sequences = list(orders(instance).values())
     for fit, avoided in product(Fit, (unwelcome, {}) if unwelcome else ({},)):
         for sequence, policy in product(sequences, policies):
             yield Pass(sequence, fit, policy, avoided)
+
+
+def _policies(instance: Instance) -> tuple[PoolPolicy, ...]:
+    """Where peaks have a price in the first term, what counts it comes first; either may be far better, so both are tried with any work."""
+    if not instance.has_choice:
+        return (PoolPolicy.PREFERRED,)
+    return tuple(reversed(PoolPolicy)) if _counts_peaks(instance) else tuple(PoolPolicy)
+
+
+def _counts_peaks(instance: Instance) -> bool:
+    return instance.has_choice and bool(instance.terms) and peak_price(instance, instance.terms[0]) > 0
 
 
 def _unwelcome(instance: Instance) -> dict[int, list[int]]:

@@ -23,7 +23,7 @@ class Asked(Exception):
     """Greedy was asked."""
 
 
-def work_of_greedy(buffers: int, prefer: Preference, *engines: str) -> int | None:
+def work_of_greedy(buffers: int, prefer: Preference, *engines: str, limit: int = WORK) -> int | None:
     instance = lower(with_preference(generate("pools", Request(buffers, 1)), prefer)).instance
     given = list[int | None]()
 
@@ -33,7 +33,7 @@ def work_of_greedy(buffers: int, prefer: Preference, *engines: str) -> int | Non
         raise Asked
 
     task = Task()
-    task = replace(task, limits=replace(task.limits, work=WORK))
+    task = replace(task, limits=replace(task.limits, work=limit))
     with patch.object(joint, "ask", ask), pytest.raises(Asked):
         joint.solve_joint(instance, task, Silent(), engines, by_name=False)
     return given[0]
@@ -50,3 +50,8 @@ def test_before_an_engine_that_chooses_pools_first_greedy_gets_a_few_passes(buff
 def test_what_only_looks_around_a_start_is_given_a_good_one() -> None:
     assert work_of_greedy(300, Preference.SPEED, "assign") == WORK // 8
     assert work_of_greedy(300, Preference.SIZE, "assign") == WORK // 3
+
+
+@pytest.mark.parametrize("prefer", list(Preference))
+def test_with_little_work_greedy_gets_a_part_of_it_whoever_leads(prefer: Preference) -> None:
+    assert work_of_greedy(300, prefer, "pools_first", "assign", limit=100_000) == 12_500

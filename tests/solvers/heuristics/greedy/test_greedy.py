@@ -17,7 +17,7 @@ from solvers.kernels.selection import Origin, select
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
-from solvers.model.solver import Goal, Silent, Task
+from solvers.model.solver import Goal, Limits, Silent, Task
 from tests.small.instances import Block, make_instance, plain
 
 
@@ -80,6 +80,21 @@ def test_policies_fill_the_first_or_the_least_growing_pool() -> None:
     assert preferred.pool.tolist() == [0, 1, 0]
     assert cheapest is not None
     assert cheapest.pool.tolist() == [1, 1, 1]
+
+
+def test_what_an_access_costs_there_counts_beside_the_peak_where_both_are_weighed() -> None:
+    blocks = [plain(0, 1, 6, access=(9, 0)), plain(0, 1, 4, access=(0, 9))]
+    found = place(make_instance(blocks, pools=[PoolSpec(20)] * 2, terms=(Term.BALANCED,)), policy=PoolPolicy.CHEAPEST)
+    assert found is not None
+    assert found.pool.tolist() == [1, 0]
+
+
+def test_with_any_work_one_pass_counts_what_peaks_cost_and_one_does_not() -> None:
+    dear_first = make_instance([(0, 1, 6)], pools=[PoolSpec(None, cost=9), PoolSpec(None)])
+    one_must = [plain(0, 1, 6), plain(1, 2, 5, pools=(0,))]
+    both_in_one = make_instance(one_must, pools=[PoolSpec(None, cost=2), PoolSpec(None)])
+    made = [Greedy().solve(instance, Task(Limits(work=0)), Silent()) for instance in (dear_first, both_in_one)]
+    assert [outcome.value for outcome in made] == [(6,), (12,)]
 
 
 def test_classes_stay_together_and_apart_pairs_do_not() -> None:

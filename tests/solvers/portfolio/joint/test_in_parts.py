@@ -177,7 +177,7 @@ class Watched:
 
 def test_each_part_has_had_something_when_time_is_up_before_the_work_is() -> None:
     pytest.importorskip("ortools")
-    problem = with_preference(twice(generate("pools", Request(100, 3))), Preference.BALANCED)
+    problem = with_preference(twice(generate("pools", Request(100, 2))), Preference.BALANCED)
     instance, work = lower(problem).instance, 1_000_000
     parts = parts_of(instance)
     greedy = auto(instance, Task(Limits(work=0)), Silent()).placement
