@@ -310,7 +310,7 @@ class SeparatePools:
             self._put(pool, component, found)
         if outcome.infeasible:
             pool.give_up(name)
-        elif outcome.bound:
+        elif outcome.bound and proves(name):  # others repeat the bound of the component, of which the pool has no proof
             pool.refute(component, outcome.bound[0], name)
 
     def _prove(self) -> None:

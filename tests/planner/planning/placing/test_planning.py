@@ -324,3 +324,19 @@ def test_what_greedy_cannot_place_is_searched_with_little_work_too(work: int) ->
     assert (found.status, found.solver, verify(tight, found)) == (PlanStatus.OPTIMAL, "search", ())
     assert found.reproducible
     assert found.placements == again.placements
+
+
+@pytest.mark.parametrize("solver", ["assign", "improve", "late_first"])
+def test_solvers_that_prove_nothing_are_not_named_for_the_bound_of_a_part(solver: str) -> None:
+    problem = Problem(
+        (
+            Buffer(1, 320, live=((3, 5),)),
+            Buffer("1", 384, live=((1, 5),), fixed=Fixed("p", 128)),
+            Buffer("d", 320, alignment=384, live=((-1, 1),)),
+            Buffer(5, 128, alignment=256, live=((-1, 2),), max_offset=75),
+        ),
+        (Pool("p", 1227, base=192),),
+        Constraints(conflicts=(("1", "d"),)),
+    )
+    made = plan(problem, Options(solver=solver, work_limit=50, time_limit=None))
+    assert (made.warnings, made.stop) == ((), StopReason.WORK_LIMIT)
