@@ -95,9 +95,11 @@ class Outcome:
         return self.value is not None and self.bound == self.value
 
 
-def line_of_log(name: str, blocks: int, work: int, value: Value | None, bound: Value, stop: StopReason) -> str:
+def line_of_log(
+    name: str, blocks: int, work: int, value: Value | None, bound: Value, stop: StopReason, *, infeasible: bool = False
+) -> str:
     """What a solver did and found, for users who request it."""
-    found = "nothing found" if value is None else f"value {_numbers(value)}"
+    found = f"value {_numbers(value)}" if value is not None else "nothing fits" if infeasible else "nothing found"
     proven = f"bound {_numbers(bound)}" if bound else "no bound"
     return f"{name}: {blocks} blocks, {work} units of work: {found}, {proven} ({stop})"
 

@@ -48,7 +48,8 @@ def execute(name: str, instance: Instance, task: Task, control: Control) -> Outc
         outcome = solver.solve(instance, task, control)
     outcome = replace(checked(name, instance, outcome), took_part=(name,))
     if task.verbose:
-        control.log(line_of_log(name, instance.blocks, outcome.work, outcome.value, outcome.bound, outcome.stop))
+        told = (outcome.work, outcome.value, outcome.bound, outcome.stop)
+        control.log(line_of_log(name, instance.blocks, *told, infeasible=outcome.infeasible))
     return outcome
 
 
