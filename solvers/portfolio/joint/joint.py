@@ -44,8 +44,10 @@ from .settled_pools import OF_PEAKS, SettledPools
 
 SHARE_OF_GREEDY = 8
 """Where the choice of pools has a cost, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
-MOST_BEFORE_LEADERS, A_BLOCK_BEFORE_LEADERS = 40_000, 40
-"""And at most so much, or so much for each block, if an engine leads that starts from prices: it is done sooner than all orders are tried."""
+A_BLOCK_BEFORE_LEADERS = 40
+"""Only so much for each block if an engine leads that starts from prices: a pass or two are worth most of it."""
+SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS = 32, 40_000
+"""Or this share, up to that: a leader is done sooner than all orders are tried."""
 SHARE_FOR_PEAKS = 3
 """If the first term counts only peaks, greedy's many orders are worth more; if no term counts anything else, they often prove the least peaks."""
 SHARE_OF_LEADER = 0.9
@@ -231,7 +233,9 @@ class Joint:
             return 0
         costs = [choice_cost(self.instance, term) is not None for term in self.instance.terms]
         if any(costs) and any(role_of(name).leads for name in self.engines.active):
-            return min(left // SHARE_OF_GREEDY, max(MOST_BEFORE_LEADERS, A_BLOCK_BEFORE_LEADERS * self.instance.blocks))
+            passes = A_BLOCK_BEFORE_LEADERS * self.instance.blocks
+            further = min(left // SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS)
+            return max(min(left // SHARE_OF_GREEDY, passes), further)
         return left // (SHARE_OF_GREEDY if costs[0] else SHARE_FOR_PEAKS)
 
     def _left(self) -> int | None:

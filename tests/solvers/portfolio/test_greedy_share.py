@@ -54,4 +54,5 @@ def test_what_only_looks_around_a_start_is_given_a_good_one() -> None:
 
 @pytest.mark.parametrize("prefer", list(Preference))
 def test_with_little_work_greedy_gets_a_part_of_it_whoever_leads(prefer: Preference) -> None:
-    assert work_of_greedy(300, prefer, "pools_first", "assign", limit=100_000) == 12_500
+    assert work_of_greedy(300, prefer, "pools_first", "assign", limit=64_000) == 8_000
+    assert work_of_greedy(300, prefer, "pools_first", "assign", limit=256_000) == 40 * 300

@@ -184,7 +184,7 @@ def test_boxes_raise_the_bound_where_much_is_open_although_crowds_gain_little() 
     (term,) = plan(generate("pools", Request(150, 2)), limits).objective.terms
     assert term.value is not None
     assert term.bound is not None
-    assert term.bound <= term.value <= 1.001 * term.bound
+    assert term.bound <= term.value <= 1.002 * term.bound
 
 
 def test_all_are_chosen_again_where_windows_end_far_above_the_bound() -> None:
