@@ -44,10 +44,8 @@ from .settled_pools import OF_PEAKS, SettledPools
 
 SHARE_OF_GREEDY = 8
 """Where the choice of pools has a cost, greedy gets an eighth of the work: what it would find with more, local search finds sooner."""
-A_BLOCK_BEFORE_LEADERS = 40
-"""Only so much for each block if an engine leads that starts from prices: a pass or two are worth most of it."""
-SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS = 32, 40_000
-"""Or this share, up to that: a leader is done sooner than all orders are tried."""
+A_BLOCK_BEFORE_LEADERS, SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS = 40, 32, 40_000
+"""If an engine that starts from prices leads, that is so much for each block at most, since a pass or two are worth most of it; or this share, up to so much."""
 SHARE_FOR_PEAKS = 3
 """If the first term counts only peaks, greedy's many orders are worth more; if no term counts anything else, they often prove the least peaks."""
 SHARE_OF_LEADER = 0.9
@@ -234,8 +232,7 @@ class Joint:
         costs = [choice_cost(self.instance, term) is not None for term in self.instance.terms]
         if any(costs) and any(role_of(name).leads for name in self.engines.active):
             passes = A_BLOCK_BEFORE_LEADERS * self.instance.blocks
-            further = min(left // SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS)
-            return max(min(left // SHARE_OF_GREEDY, passes), further)
+            return max(min(left // SHARE_OF_GREEDY, passes), min(left // SHARE_BEFORE_LEADERS, MOST_BEFORE_LEADERS))
         return left // (SHARE_OF_GREEDY if costs[0] else SHARE_FOR_PEAKS)
 
     def _left(self) -> int | None:
