@@ -93,6 +93,8 @@ class InRooms:
         self._all = task.limits.work or 0
         self._took_part = dict[str, None]()
         self._notes = dict[str, None]()
+        self._priced = list[Certificate]()
+        """What prices prove of the pools as they are."""
         self._ways = [self._known(way) for way in ways]
         self._free = sum(1 for _ in takewhile(lambda term: not peak_price(instance, term), ways[0].instance.terms))
         """How many terms come before the first that counts peaks."""
@@ -101,6 +103,8 @@ class InRooms:
         self._work = work
         self._begin_as_they_are()
         self._bound_all()
+        if self._is_better_as_they_are():
+            self._try_as_they_are((self._all - self._work) * OF_A_WAY[0] // OF_A_WAY[1])
         if len(self._open()) > 1:
             self._try_all(self._all // OF_A_LOOK)
         self._try_all(self._all)
@@ -129,12 +133,34 @@ class InRooms:
         """Where peaks alone come first, all in one pool is often the least of them: that needs no rooms."""
         if self._free or self._counts_choice() or not self._open():
             return
+        self._try_as_they_are(self._all // OF_PRICES)
+
+    def _try_as_they_are(self, work: int) -> None:
+        """Solve the pools as they are with this work: what is proven of them holds for all ways."""
         bound = min(each.bound for each in self._open())
-        task = replace(self._task, limits=self._limits(self._all // OF_PRICES), start=self._best.placement, bound=bound)
+        task = replace(self._task, limits=self._limits(work), start=self._best.placement, bound=bound)
         outcome = ask(AS_THEY_ARE, self._instance, task, self._control)
         if isinstance(outcome, Outcome):
-            self._count(outcome)
+            self._take_of_all(outcome)
             self._keep(outcome.placement, outcome.value, outcome, self._best.stop)
+
+    def _take_of_all(self, outcome: Outcome) -> None:
+        """Take what is proven of the pools as they are, for all ways, and its account."""
+        self._count(outcome)
+        self._priced += [proof for proof in outcome.certificates if proof.proof is Proof.PRICED_ROOM]
+        for each in self._ways:
+            each.bound = max(each.bound, outcome.bound)
+
+    def _is_better_as_they_are(self) -> bool:
+        """Do prices prove more of the pools as they are than of a way? In ways, room below the highest rooms costs nothing; as they are, it does in part."""
+        if not self._counts_choice() or len(self._open()) < 2:
+            return False
+        least = min(each.bound for each in self._open())
+        outcome = ask(BY_PRICES, self._instance, self._task_of(self._all // OF_PRICES), self._control)
+        if not isinstance(outcome, Outcome) or not outcome.bound:
+            return False
+        self._take_of_all(outcome)
+        return (outcome.bound[0] - least[0]) * HARDLY > least[0]
 
     def _counts_choice(self) -> bool:
         """Does the first term count more than peaks?"""
@@ -223,7 +249,7 @@ class InRooms:
             self._best,
             stop=StopReason.PROVED if is_proven else self._best.stop,
             bound=bound,
-            certificates=() if value is None else self._proofs(value),
+            certificates=(*self._priced, *(() if value is None else self._proofs(value))),
             infeasible=not bounds and value is None,
             work=self._work,
             took_part=tuple(self._took_part),

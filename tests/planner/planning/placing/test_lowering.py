@@ -77,6 +77,14 @@ def test_fixed_and_max_offset_bound_the_base() -> None:
     assert (i.lowest[1, 0], i.highest[1, 0]) == (0, 4)
 
 
+def test_a_pool_is_closed_to_what_no_gap_between_reserved_ranges_holds() -> None:
+    walled = Pool("walled", 40, 4, reserved=((10, 13), (12, 17), (33, 35)))
+    i = lower(Problem(tuple(Buffer(f"b{size}", size) for size in (0, 5, 10, 11, 14)), (walled, Pool("open")))).instance
+    assert i.allowed[:, 0].tolist() == [True, True, True, True, False]
+    assert i.lowest[:, 0].tolist()[:4] == [0, 0, 0, 20]
+    assert i.highest[:, 0].tolist()[:4] == [40, 28, 20, 20]
+
+
 def test_pools_are_allowed_preferred_and_shared() -> None:
     pools = (Pool("slow", rank=1), Pool("fast", 8, rank=0), Pool("tiny", 2, rank=2))
     problem = Problem(

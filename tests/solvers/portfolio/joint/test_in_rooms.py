@@ -15,12 +15,13 @@ from planner.model.plan import PlanStatus
 from planner.model.problem import Was
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.bounds.priced_room import priced_value
 from solvers.geometry.rooms import ways_of
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Term
 from solvers.model.objective import evaluate
-from solvers.model.outcome import Outcome, Value
+from solvers.model.outcome import Outcome, Proof, Value
 from solvers.model.registry import get
 from solvers.model.solver import Control, Goal, Limits, Silent, Task
 from solvers.portfolio.joint.in_rooms import OF_A_LOOK, KnownWay, solve_in_rooms
@@ -88,7 +89,7 @@ def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term
         assert violation(instance, found.placement) is None, seed
         assert found.value == evaluate(instance, found.placement) >= best
         for proof in found.certificates:
-            index = instance.terms.index(proof.term)
+            index = instance.terms.index(proof.term or instance.terms[0])
             assert tuple(most for _, most, *_ in proof.held) == found.value[:index]
             reached = best if found.value[:index] == best[:index] else found.value
             assert 0 < proof.value <= reached[index], seed
@@ -132,7 +133,7 @@ def test_with_hardly_any_work_nothing_is_begun() -> None:
 
 
 def test_pools_as_they_are_are_looked_at_first_and_ways_begin_from_there() -> None:
-    problem = replace(with_middles(generate("pools", Request(60, 961_001))), terms=TERMS[0])
+    problem = replace(with_middles(generate("hot", Request(60, 961_001))), terms=TERMS[0])
     instance, begun = lower(problem).instance, list[Value]()
     known = get("greedy").solve(instance, Task(Limits(work=20_000)), Silent())
 
@@ -149,6 +150,26 @@ def test_pools_as_they_are_are_looked_at_first_and_ways_begin_from_there() -> No
     assert "pools_first" in found.took_part
     assert begun
     assert min(value[1:] for value in begun) == found.value[1:]
+
+
+def test_where_prices_prove_more_of_pools_as_they_are_these_are_solved_before_ways() -> None:
+    made = with_middles(generate("pools", Request(60, 961_001)))
+    end = max(pool.size or 0 for pool in made.pools)
+    pools = (pool if pool.size else replace(pool, reserved=((end, end + 64),)) for pool in made.pools)
+    problem = with_preference(replace(made, pools=tuple(pools)), Preference.BALANCED)
+    instance, works = lower(problem).instance, list[int]()
+
+    def solve(rooms: Instance, task: Task, control: Control) -> Outcome:
+        del rooms, control
+        works.append(task.limits.work or 0)
+        return Outcome(StopReason.WORK_LIMIT, work=works[-1])
+
+    found = solve_in_rooms(instance, TASK, Silent(), solve)
+    assert found is not None
+    assert found.placement is not None
+    assert violation(instance, found.placement) is None
+    (prices, *_) = (proof for proof in found.certificates if proof.proof is Proof.PRICED_ROOM)
+    assert priced_value(instance, prices.weights, prices.crowds) == prices.value <= found.bound[0]
 
 
 def asked(answer: Callable[[Instance], Outcome]) -> list[int]:
