@@ -64,7 +64,7 @@ WITHOUT_START = Share(1, 3)
 """For such a question without a choice to begin with: what is found with more can mostly not be packed any more, and windows come further."""
 AT_FIRST = Share(1, 16)
 """Before anything else, what is easy is done."""
-NARROWED, PACKING_NARROWED = Share(1, 16), Share(1, 3)
+NARROWED, PACKING_NARROWED = Share(1, 16), Share(2, 3)
 """First of all, where what ends leaves its room to what begins: for a choice that keeps them together, and for packing a pool of it;"""
 AT_FULLEST = Share(1, 16)
 """and for a proof by what is live at the fullest moment."""
@@ -284,8 +284,6 @@ DETERMINISTIC_SECOND, DETERMINISTIC_SECOND_WITH_PEAKS = 5_000_000, 4_500_000
 """One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others, above all where peaks are weighed."""
 MOST_ENTRIES_FOR_ROUNDING = 10_000
 """Where earlier terms hold the peaks of larger programs, cuts from sums of rows take most of the time, and count next to nothing."""
-COMPARED_A_UNIT = 8
-"""Sums of what begins and ends at a moment."""
 PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
 MODEL_PER_ENTRY, A_QUESTION = 4, 5_000

@@ -32,8 +32,8 @@ class PlacedChoices(Standing):
 
     def begin_narrowed(self) -> None:
         """Begin with what leaves its room to each other in one pool, where that is most."""
-        smaller, compared = narrowed(self.instance)
-        self.packing.work += compared // budget.COMPARED_A_UNIT
+        smaller, work = narrowed(self.instance)
+        self.packing.work += work
         if smaller is None or not self.program.terms or self._is_over():
             return
         program, number = program_of(smaller), class_numbers(smaller)

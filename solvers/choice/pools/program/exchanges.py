@@ -1,46 +1,50 @@
 """A narrower instance: where memories are full at all times, what ends at a moment leaves its room to what begins then, and shares a pool with it.
 
-Some blocks end and others begin that are as high together: where that is hardly by chance, they are one class. A choice for the narrower instance is one
-for the whole, but not the other way round, so nothing that is proven of it holds for the whole.
+In each memory what begins at a moment is as high together as what ends then. So of all that changes, each memory has a set that adds up to nothing, and
+whoever are in the same such sets are one class. A choice for the narrower instance is one for the whole, but not the other way round, as not all memories
+need be full: nothing that is proven of it holds for the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
-from math import comb, gcd
 
 import numpy as np
 
-from ....model.instance import Instance
+from ....model.instance import ADDRESS_LIMIT, Instance, Ints
 from .writing import class_numbers
 
-MOST_AT_A_MOMENT, MOST_A_BLOCK = 4000, 400
-"""Sums that are compared at one moment, and at all moments for each block."""
+MOST_CHANGES = (10, 14, 18, 22, 26)
+"""Moments with few changes come first: what is joined there leaves fewer elsewhere."""
+MOST_SETS = 20_000
+"""With more sets that add up to nothing, hardly any of those that change are in the same ones."""
 WORTH = 2
 """So many times fewer classes, at least."""
+A_MOMENT, SUMS_A_UNIT, MOST_A_BLOCK = 30, 32, 100
+"""The work of comparing the changes of a moment, of so many sums one unit, and for each block at most."""
 
 
 def narrowed(instance: Instance) -> tuple[Instance | None, int]:
-    """The narrower instance, if it has far fewer classes, and how many sums were compared."""
+    """The narrower instance, if it has far fewer classes, and the work of finding it."""
     search = _Search(instance)
-    while search.join_once():
-        pass
+    for most in MOST_CHANGES:
+        while search.join_once(most):
+            pass
     group = np.array([search.first(number) for number in range(search.classes)], dtype=np.int64)
     is_worth_it = len(np.unique(group)) * WORTH <= search.classes
     pool_class = group[search.number]
     pairs = pool_class[instance.apart]
     if not is_worth_it or (pairs[:, 0] == pairs[:, 1]).any():
-        return None, search.compared
-    return replace(instance, pool_class=pool_class), search.compared
+        return None, search.work
+    return replace(instance, pool_class=pool_class), search.work
 
 
 class _Search:
     """Classes that are joined."""
 
     def __init__(self, instance: Instance) -> None:
-        self.compared = 0
+        self.work = 0
         self.number = class_numbers(instance)
         self.classes = int(self.number.max(initial=-1)) + 1
         open_to = np.ones((self.classes, len(instance.pools)), dtype=bool)
@@ -59,19 +63,22 @@ class _Search:
             group = self._joined_to[group]
         return group
 
-    def join_once(self) -> bool:
-        """Go through all moments; true if classes were joined, so that there is less to compare at other moments."""
+    def join_once(self, most: int) -> bool:
+        """Go through all moments with no more changes; true if classes were joined, so that there is less to compare at other moments."""
         has_joined = False
         for moment, changes in enumerate(self._moments):
+            if self.work > self._most:
+                return False
+            self.work += 1
             change: dict[int, int] = {}
             for group, units in changes:
                 first = self.first(group)
                 change[first] = change.get(first, 0) + units
             change = {group: units for group, units in change.items() if units}
-            if change == self._compared_at.get(moment):
+            if len(change) > most or not _is_balanced(change) or change == self._compared_at.get(moment):
                 continue
             self._compared_at[moment] = change
-            for together in self._balanced(dict(change)):
+            for together in self._inseparable(change):
                 pools = np.logical_and.reduce([self._open_to[group] for group in together])
                 if pools.any():
                     least, has_joined = min(together), True
@@ -80,47 +87,45 @@ class _Search:
                         self._joined_to[group] = least
         return has_joined
 
-    def _balanced(self, change: dict[int, int]) -> Iterator[tuple[int, ...]]:
-        """Disjoint sets of these, few in each, whose changes add up to nothing, and are higher than so many sums would be equal by chance."""
-        step = gcd(*change.values())
-        size = 2
-        while size <= len(change) and self.compared <= self._most:
-            sums = sum(comb(len(change), few) for few in range(2, size + 1))
-            heights = sorted(map(abs, change.values()), reverse=True)
-            least = 2 * step * sums
-            if sum(comb(len(change), part) for part in _halves(size)) > MOST_AT_A_MOMENT:
-                return
-            found = self._first_balanced(change, size, least) if sum(heights[:size]) >= least else None
-            if found is None:
-                size += 1
-                continue
-            yield found
-            for group in found:
-                del change[group]
-
-    def _first_balanced(self, change: dict[int, int], size: int, least: int) -> tuple[int, ...] | None:
-        """The first set of so many of these whose changes add up to nothing, and come to no less than this, up and down; two halves are compared."""
-        few, more = _halves(size)
-        groups = sorted(change)
-        units = [change[group] for group in groups]
-        of_sum: dict[int, list[tuple[int, ...]]] = {}
-        for half, total in zip(combinations(groups, few), map(sum, combinations(units, few)), strict=True):
-            of_sum.setdefault(-total, []).append(half)
-        self.compared += comb(len(groups), few) + comb(len(groups), more)
-        for half, total in zip(combinations(groups, more), map(sum, combinations(units, more)), strict=True):
-            for other in of_sum.get(total, ()):
-                self.compared += 1
-                if self.compared > self._most:
-                    return None
-                both = {*half, *other}
-                if len(both) == size and sum(abs(change[group]) for group in both) >= least:
-                    return tuple(sorted(both))
-        return None
+    def _inseparable(self, change: dict[int, int]) -> Iterator[tuple[int, ...]]:
+        """Those that are in the same of all sets whose changes add up to nothing."""
+        balanced, compared = _balanced(list(change.values()))
+        self.work += A_MOMENT + compared // SUMS_A_UNIT
+        if balanced is None:
+            return
+        alike: dict[bytes, list[int]] = {}
+        for number, group in enumerate(change):
+            alike.setdefault((balanced >> number & 1).tobytes(), []).append(group)
+        yield from (tuple(groups) for groups in alike.values() if len(groups) > 1)
 
 
-def _halves(size: int) -> tuple[int, int]:
-    """The sizes of both halves of a set."""
-    return size // 2, size - size // 2
+def _balanced(units: list[int]) -> tuple[Ints | None, int]:
+    """The sets of these that add up to nothing, as bits, unless there are too many; and how many sums were compared. Two halves are."""
+    half = len(units) // 2
+    few, more = _sums(units[:half]), _sums(units[half:])
+    order = np.argsort(more, kind="stable")
+    begin, end = (np.searchsorted(more[order], -few, side) for side in ("left", "right"))
+    many = end - begin
+    found, compared = int(many.sum()), len(few) + len(more)
+    if found > MOST_SETS:
+        return None, compared
+    among = np.arange(found) - np.repeat(np.cumsum(many) - many, many)
+    matching = order[np.repeat(begin, many) + among]
+    return np.repeat(np.arange(len(few)), many) | matching << half, compared + found
+
+
+def _is_balanced(change: dict[int, int]) -> bool:
+    """Do all changes add up to nothing, and are they no higher than can be added?"""
+    units = change.values()
+    return not sum(units) and sum(map(abs, units)) < ADDRESS_LIMIT
+
+
+def _sums(units: list[int]) -> Ints:
+    """The sum of each set of these; bit by bit, the set's number says who is in it."""
+    sums = np.zeros(1, dtype=np.int64)
+    for each in units:
+        sums = np.concatenate([sums, sums + each])
+    return sums
 
 
 def _changes(instance: Instance, number: list[int]) -> list[list[tuple[int, int]]]:
