@@ -43,7 +43,7 @@ class PlacedChoices(Standing):
             pools = np.array(answer.pools, dtype=np.int64)[number]
             term = program.terms[0]
             counted = frozenset(p for p in range(len(self.instance.pools)) if term.counts(p))
-            placement, _ = self.packing.pack(pools, counted, self._some(budget.PACKING_NARROWED))
+            placement = self.packing.nearly(pools, self.number, counted, self._some(budget.PACKING_NARROWED))
             self._take(self._with_room_elsewhere(pools) if placement is None else placement)
             self._learn_at_fullest()
 

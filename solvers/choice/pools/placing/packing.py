@@ -10,11 +10,13 @@ import numpy as np
 
 from ....geometry.presolve import restrict
 from ....model.instance import Bools, Instance, Ints, Placement, Term
+from ....model.objective import value_of_peaks
 from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.execute import ask
 from ....portfolio.roster import packers
 from ....portfolio.separate import solve_separate_pools
+from ....portfolio.single_pool import without_capacity
 from .. import budget
 
 
@@ -76,6 +78,49 @@ class Packing:
             else:
                 offset[blocks] = found
         return (None if unfit else Placement(pool, offset)), unfit
+
+    def nearly(self, pool: Ints, number: Ints, counted: frozenset[int], work: int) -> Placement | None:
+        """The placement for this choice, but classes (by `number`) that end above a capacity go to a pool without one; None if some of them may not."""
+        pool, offset = pool.copy(), np.zeros(self.instance.blocks, dtype=np.int64)
+        for p in sorted(range(len(self.instance.pools)), key=lambda p: self.instance.pools[p].capacity is None):
+            blocks = np.flatnonzero(pool == p)
+            if not len(blocks):
+                continue
+            found = self._beyond(p, blocks, p in counted, work)
+            if found is None:
+                return None
+            bases, is_over = found
+            gone = np.isin(number[blocks], number[blocks[is_over]])
+            offset[blocks[~gone]] = bases[~gone]
+            if gone.any():
+                other = self._unlimited(blocks[gone])
+                if other is None or len(self.instance.apart):
+                    return None
+                pool[blocks[gone]] = other
+        return Placement(pool, offset)
+
+    def _beyond(self, pool: int, blocks: Ints, low: bool, work: int) -> tuple[Ints, Bools] | None:
+        """The offsets of these blocks as low as they are found, and which end above the capacity."""
+        capacity = self.instance.pools[pool].capacity
+        if capacity is None:
+            found = self.packed(pool, blocks, low, work)
+            return None if found is None else (found, np.zeros(len(blocks), dtype=bool))
+        piece = without_capacity(self._piece(pool, blocks))
+        target = () if low else (value_of_peaks(piece, (capacity,)),)
+        task = replace(self._of(Goal.MINIMISE, work), target=target)
+        outcome = solve_separate_pools(piece, task, self.control, packers(), by_name=False)
+        self.work += outcome.work
+        if outcome.placement is None:
+            return None
+        offset = outcome.placement.offset
+        return offset, offset + piece.block_high > capacity
+
+    def _unlimited(self, blocks: Ints) -> int | None:
+        """The first pool without a capacity that all of these may be in."""
+        for p, pool in enumerate(self.instance.pools):
+            if pool.capacity is None and self.instance.allowed[blocks, p].all():
+                return p
+        return None
 
     def lowered(self, placement: Placement, counted: Sequence[int], work: int) -> Placement:
         """The placement with each of these pools packed anew, each within this work, where that ends lower."""
