@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...bounds.room_prices import Market
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
-from ...model.objective import peaks
+from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
@@ -21,6 +21,7 @@ from .held_peaks import HeldPeaks, only_homes, prices_of_rows
 from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
 from .placing.windows import Windows
+from .prices.ascent import Ascent
 from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.fullest_rows import spread_rows
 from .prices.proving import certificate_of
@@ -47,6 +48,8 @@ class InPieces(HeldPeaks):
 
     relaxed: Relaxed | None = None
     """The linear program of the first term."""
+    ascent: Ascent | None = None
+    """Prices with crowds, window by window, where that program is too large for them and work is scarce."""
     pieces: Pieces | None = None
     """Those that its bound adds up."""
 
@@ -175,28 +178,59 @@ class InPieces(HeldPeaks):
 
     def _improve_below_heights(self) -> bool:
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
-        work, can_relax = self._some(budget.HEIGHTS), self._can_relax(budget.HEIGHTS)
-        self.relaxed = relaxed = self._relax_soon(work, can_relax=can_relax)
+        work, can_relax, can_ascend = self._some(budget.HEIGHTS), self._can_relax(budget.HEIGHTS), self._can_ascend()
+        self.relaxed = relaxed = self._relax_soon(work, is_first=can_relax or can_ascend)
+        if relaxed is not None and can_ascend:
+            self.ascent = Ascent(self.program, relaxed)
         if relaxed is not None and self._improve_filled(relaxed):
             return True
-        if can_relax:
-            self.relaxed = relaxed = self._relax_on(relaxed, work)
+        if relaxed is not None and self.ascent is not None:
+            relaxed = self._ascend(self.ascent, work - relaxed.work)
+        elif can_relax:
+            relaxed = self._relax_on(relaxed, work)
+        self.relaxed = relaxed
         if relaxed is None:
             return False
         found = self._settled_at(relaxed)
         self._take(found)
         if found is not None and not self._is_over():
-            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
-            tops = windows.lower(0, relaxed.peaks, self._some(budget.LOWERING_IN_PIECES))
-            self._take(windows.placement)
-            self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
+            self._go_on_from(found, relaxed.peaks)
         return found is not None
 
-    def _relax_soon(self, work: int, *, can_relax: bool) -> Relaxed | None:
+    def _can_ascend(self) -> bool:
+        """Is the program too large for one linear program with crowds and the work that there is?"""
+        joined = self.asking.joined(self.program)
+        is_scarce = self._some(budget.WHOLE) < budget.WEIGHED_PER_ENTRY * joined
+        return is_scarce and self.best is not None and MOST_ENTRIES < joined == self.program.entries
+
+    def _ascend(self, ascent: Ascent, work: int) -> Relaxed:
+        """Raise prices; pools are then to be as high as they are."""
+        assert self.best is not None
+        ascent.run(self.asking, work)
+        self._learn_prices(0, ascent.best, ())
+        return replace(ascent.best, peaks=peaks(self.instance, self.best))
+
+    def _go_on_from(self, found: Placement, tops: Sequence[int]) -> None:
+        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
+        assert self.best is not None
+        assert self.value is not None
+        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
+        term = self.program.terms[0]
+        (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
+        least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
+        if least < self.value[0]:
+            tops = windows.lower(0, tuple(tops), self._some(budget.LOWERING_IN_PIECES))
+            value, *_ = self._take(windows.placement)
+        if value > self.value[0]:
+            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            tops = peaks(self.instance, self.best)
+        self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
+
+    def _relax_soon(self, work: int, *, is_first: bool) -> Relaxed | None:
         """The linear program without crowds, which shows how high pools should be; of a large one some rows are enough where crowds may follow."""
         if self.program.entries <= MOST_ENTRIES:
-            return self._relax_within(0, 1, work) if can_relax else None
-        rows = spread_rows(self.program, budget.ENTRIES_AT_FIRST if can_relax else self.program.entries)
+            return self._relax_within(0, 1, work) if is_first else None
+        rows = spread_rows(self.program, budget.ENTRIES_AT_FIRST if is_first else self.program.entries)
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
         found = self.asking.relax_at_once(rows.program, (), (), work)
         if found is None:
@@ -275,6 +309,8 @@ class InPieces(HeldPeaks):
         if self.value is not None and is_worth_it:
             for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(budget.WHOLE)):
                 self._pack(0, choice)
+        elif self.ascent is not None:
+            self._ascend(self.ascent, self._some(budget.WHOLE))
         elif self._can_relax(budget.WHOLE):
             self._relax(0, None, budget.WHOLE)
 

@@ -17,8 +17,9 @@ from .crowds import Crowd
 class Alike:
     """Which pools of a program are alike: in room, rows, and all costs."""
 
-    def __init__(self, program: Program) -> None:
-        self.stands = tuple(_first_alike(program))
+    def __init__(self, program: Program, *, is_sought: bool = True) -> None:
+        """Unless it is sought, none is like another."""
+        self.stands = tuple(_first_alike(program) if is_sought else range(len(program.rooms)))
         """By pool, the first of those that it is like."""
         self.times = [self.stands.count(pool) for pool in range(len(self.stands))]
         """For how many pools each stands; 0: another stands for it."""

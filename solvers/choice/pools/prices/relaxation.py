@@ -48,6 +48,15 @@ class Members(NamedTuple):
     columns: tuple[int, ...]
 
 
+class Charged(NamedTuple):
+    """What rows beside those of the program charge each pool: for the heights that it reaches, beside what each unit costs."""
+
+    highest: tuple[int, ...]
+    """How high each pool may be, whatever the rows of the program say;"""
+    of_heights: tuple[tuple[tuple[int, float], ...], ...]
+    """and by pool, in order: a height, and what has to be paid for it less where it is reached."""
+
+
 WHOLE = Fineness(64, 2, 1e-4)
 OF_BOX = Fineness(16, 1, 3e-4)
 """Where one of many ranges of heights is looked at: closer levels, since they are of that range, and fewer rounds."""
@@ -70,15 +79,17 @@ class Relaxation:
         covers: Iterable[Crowd] = (),
         fineness: Fineness = WHOLE,
         crowds: Sequence[Crowd] = (),
+        charged: Charged | None = None,
     ) -> None:
-        """`covers` are the lifted ones that are known, `crowds` those that are likely to bind."""
-        self._whole, self._fineness = program, fineness
-        self._alike = Alike(program)
+        """`covers` are the lifted ones that are known, `crowds` those that are likely to bind. Where there are charges, no pools must be alike."""
+        self._whole, self._fineness, self._charged = program, fineness, charged
+        self._alike = Alike(program, is_sought=charged is None)
         self._program = program = self._alike.program
         self.making = budget.RELAXATION_PER_ENTRY * program.entries
         self.making += (self._whole.entries - program.entries) // budget.COMPARED_ALIKE_A_UNIT
         """The work of writing it, besides"""
         self.work = 0
+        self.held = tuple(held)
         self.is_cut = False
         """Would the last solution perhaps be another with more work?"""
         counted = program.terms[: len(held) + 1]
@@ -96,22 +107,20 @@ class Relaxation:
             {p: lp.column(1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
         ]
-        for columns in self._inside:
-            lp.row(1.0, 1.0, [(column, float(self._alike.times[pool])) for pool, column in columns.items()])
+        self._settle()
         self._members = [self._members_of(row) for row in program.rows]
-        self._highest = [program.highest(pool) for pool in range(len(program.rooms))]
+        self._highest = list(charged.highest) if charged else list(map(program.highest, range(len(program.rooms))))
         self._lowest = [room.below(room.lowest) for room in program.rooms]
         self._tops = [lp.column(None, price * self._units / self._costs) for price in term.of_peaks]
         self._rows = [(number, self._row(row)) for number, row in enumerate(program.rows) if not self._is_idle(row)]
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
         self._limit()
-        self.held = tuple(held)
         self._holds = [self._hold(number, most) for number, most in enumerate(held)]
         self._crowds = list[tuple[Crowd, int]]()
         self._known = set[Crowd]()
         self._has_singles = False
-        if self._is_large or crowds:
+        if self._is_large or crowds or charged:
             self._add_singles()
         self.covers = list(covers)
         """The lifted covers that are known; they hold whatever is asked."""
@@ -120,9 +129,18 @@ class Relaxation:
                 self._add(crowd)
 
     def solve(
-        self, rounds: int | None, work: int, stopped: Callable[[], object], enough: float = math.inf
+        self,
+        rounds: int | None,
+        work: int,
+        stopped: Callable[[], object],
+        enough: float = math.inf,
+        *,
+        goes_on: bool = True,
     ) -> Relaxed | None:
-        """The best solution within this many rounds of crowds and this much work; None if it was not found. A cost from `enough` on needs no further round."""
+        """The best solution within this many rounds of crowds and this much work; None if it was not found.
+
+        A cost from `enough` on needs no further round; and unless it `goes_on` later, nothing is sought after the last one.
+        """
         first: Solved | None = None
         found: Solved | None = None
         best: Relaxed | None = None
@@ -144,6 +162,8 @@ class Relaxation:
             if found.cost * self._costs >= enough:
                 self.is_cut = False
                 break
+            if number == rounds and not goes_on:
+                break
             self.work += budget.CROWDS_PER_ENTRY * self._program.entries
             is_first = not self._has_singles
             if is_first:
@@ -153,6 +173,18 @@ class Relaxation:
                 break
         self.is_cut &= found is None or (number != rounds and idle < self._fineness.idle)
         return None if best is None else replace(best, work=self.work - begin)
+
+    def _settle(self) -> None:
+        """Say that each class is in one pool: in the cheapest, where no row counts it, no term is held, and no pools are alike."""
+        counted = {group for row in self._program.rows for group, _ in row.members}
+        for group, columns in enumerate(self._inside):
+            if self.held or self._alike.is_smaller or group in counted:
+                self._lp.row(1.0, 1.0, [(column, float(self._alike.times[p])) for p, column in columns.items()])
+                continue
+            costs = self._program.terms[0].of_homes[group]
+            for n, column in enumerate(columns.values()):
+                part = float(n == costs.index(min(costs)))
+                self._lp.within(column, part, part)
 
     def _hardness(self) -> int:
         """The number of entries, those of pools whose height is free being easier."""
@@ -232,7 +264,7 @@ class Relaxation:
             grid = {low + (high - low) * n // steps for n in range(1, steps + 1)}
             is_whole = self._is_free[pool] or not steps
             levels = [] if is_whole else sorted(level for level in sizes[pool] | grid if low < level <= high)
-            columns = [lp.column(1.0) for _ in levels]
+            columns = [lp.column(1.0, -less / self._costs) for less in self._charged_less(pool, levels)]
             rises = [(high - low) / self._units for low, high in zip([low, *levels], levels, strict=False)]
             entries = [(column, rise) for column, rise in zip(columns, rises, strict=True)]
             if levels:
@@ -241,6 +273,15 @@ class Relaxation:
                 lp.row(None, 0.0, [(higher, 1.0), (lower, -1.0)])
             self._levels.append(levels)
             self._reached.append(columns)
+
+    def _charged_less(self, pool: int, levels: Sequence[int]) -> list[float]:
+        """How much less is to be paid where each level is reached: all heights from it on, up to the next one, count as reached then."""
+        found = [0.0] * len(levels)
+        for height, less in self._charged.of_heights[pool] if self._charged else ():
+            level = bisect_right(levels, height) - 1
+            if level >= 0:
+                found[level] += less
+        return found
 
     def _hold(self, number: int, most: int) -> tuple[int, float]:
         """Hold an earlier term at a greatest value: its row, and the unit of that row."""

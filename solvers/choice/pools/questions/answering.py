@@ -15,7 +15,7 @@ from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.height_tree import HeightTree
-from ..prices.relaxation import AT_ONCE, OF_BOX, Relaxation
+from ..prices.relaxation import AT_ONCE, OF_BOX, WHOLE, Relaxation
 from ..program.program import Costs, Pools, Program, Row
 from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
 
@@ -75,13 +75,15 @@ class Answering:
         return write_relaxed(relaxed, self._relaxation.work - before) | {"is_cut": self._relaxation.is_cut}
 
     def _relax_with(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        """The linear program with these crowds: with pools of given heights, which has its own levels between them, or once without levels."""
+        """The linear program with these crowds: with pools of given heights, which has its own levels between them, with charges, or once without levels."""
         assert self._program is not None
-        program, fineness = self._program, AT_ONCE
+        program, fineness, charged = self._program, AT_ONCE, question.get("charged")
         if question["heights"]:
             program, fineness = program.between(question["heights"]), OF_BOX
-        relaxation = Relaxation(program, question["held"], fineness=fineness, crowds=question["crowds"])
-        relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, question["enough"])
+        fineness = WHOLE if charged else fineness
+        relaxation = Relaxation(program, question["held"], (), fineness, question["crowds"], charged)
+        enough = question["enough"]
+        relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, enough, goes_on=False)
         return write_relaxed(relaxed, relaxation.work + relaxation.making)
 
     def _bound_by_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:

@@ -13,6 +13,7 @@ from ....sandbox.conversation import Reply
 from .. import budget
 from ..prices.alike import entries_as_one
 from ..prices.crowds import Crowd, Relaxed
+from ..prices.relaxation import Charged
 from ..program.program import Heights, Program, Section
 from .lines import Line, LinearProgram
 from .question import Answer, Question, read_answer, read_bound, read_relaxed
@@ -136,6 +137,13 @@ class Asking:
         """The linear program of the term after those held, with these crowds and no others; None if it was not solved."""
         request = {"heights": (), "held": held, "rounds": 1, "enough": math.inf}
         return self._relaxed_with(program, crowds, request | {"work": work}, len(held))
+
+    def relax_charged(
+        self, program: Program, charged: Charged, crowds: Sequence[Crowd], rounds: int, work: int
+    ) -> Relaxed | None:
+        """The linear program of the first term with these charges beside it; `crowds` are likely to bind."""
+        request = {"heights": (), "held": (), "rounds": rounds, "enough": math.inf, "charged": charged}
+        return self._relaxed_with(program, crowds, request | {"work": work}, 0)
 
     def relax_box(
         self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
