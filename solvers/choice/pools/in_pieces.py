@@ -181,7 +181,7 @@ class InPieces(HeldPeaks):
         work, can_relax, can_ascend = self._some(budget.HEIGHTS), self._can_relax(budget.HEIGHTS), self._can_ascend()
         self.relaxed = relaxed = self._relax_soon(work, is_first=can_relax or can_ascend)
         if relaxed is not None and can_ascend:
-            self.ascent = Ascent(self.program, relaxed)
+            self.ascent = Ascent(self.program, self._highest_prices(relaxed))
         if relaxed is not None and self._improve_filled(relaxed):
             return True
         if relaxed is not None and self.ascent is not None:
@@ -200,8 +200,16 @@ class InPieces(HeldPeaks):
     def _can_ascend(self) -> bool:
         """Is the program too large for one linear program with crowds and the work that there is?"""
         joined = self.asking.joined(self.program)
-        is_scarce = self._some(budget.WHOLE) < budget.WEIGHED_PER_ENTRY * joined
-        return is_scarce and self.best is not None and MOST_ENTRIES < joined == self.program.entries
+        return self.weighed is not None and self.best is not None and MOST_ENTRIES < joined == self.program.entries
+
+    def _highest_prices(self, relaxed: Relaxed) -> Relaxed:
+        """That solution of some rows, or with the prices on room with which pools were filled, if these prove more."""
+        if self.weighed is None or self.weighed.sections is None or self.weighed.prices is None:
+            return relaxed
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        found = prices_of_rows(self.program, self.weighed.sections, self.weighed.prices)
+        other = replace(relaxed, of_rows=tuple((row, price) for row, price in found.items() if price > 0))
+        return max(relaxed, other, key=lambda each: bound_of(self.program, each))
 
     def _ascend(self, ascent: Ascent, work: int) -> Relaxed:
         """Raise prices; pools are then to be as high as they are."""

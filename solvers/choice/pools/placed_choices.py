@@ -23,12 +23,15 @@ from .program.writing import class_numbers, pools_of_classes, program_of
 from .questions.question import Question
 from .searches.peaks import Choice
 from .searches.stretches import CROWDED, most_live
-from .searches.weighing import weighed
+from .searches.weighing import Weighed, weighed
 from .standing import Standing
 
 
 class PlacedChoices(Standing):
     """What is known of one instance, with what places it."""
+
+    weighed: Weighed | None = None
+    """What filling pools in turn came to at first, where peaks are weighed against the choice and work is scarce."""
 
     def begin_narrowed(self) -> None:
         """Begin with what leaves its room to each other in one pool, where that is most."""
@@ -52,9 +55,9 @@ class PlacedChoices(Standing):
         scarce = budget.WEIGHED_PER_ENTRY * self.asking.joined(self.program)
         if self._is_over() or not self.program.terms or self._some(budget.WHOLE) >= scarce:
             return
-        found, work = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
-        self.packing.work += work
-        self._take(found)
+        self.weighed = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
+        self.packing.work += self.weighed.work
+        self._take(self.weighed.placement)
 
     def _learn_at_fullest(self) -> None:
         """What the fullest moment alone proves of the first term."""

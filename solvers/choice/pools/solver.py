@@ -73,7 +73,7 @@ def _weighed_alone(instance: Instance, task: Task, control: Control) -> Outcome:
     assert task.limits.work is not None
     part, of = budget.WEIGHED_ALONE
     best = Best(NAME, instance, task, control)
-    found, work = weighed(instance, task, control, task.limits.work * part // of)
-    if found is not None:
-        best.offer(found)
-    return best.outcome(work=work)
+    found = weighed(instance, task, control, task.limits.work * part // of)
+    if found.placement is not None:
+        best.offer(found.placement)
+    return best.outcome(work=found.work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from .. import budget
@@ -66,17 +67,17 @@ class Ascent:
         """and what they prove."""
         self._rounds, self.is_done = ROUNDS_AT_FIRST, False
         """Has the last sweep gained hardly anything?"""
-        self._of_rows, self._of_crowds = dict(relaxed.of_rows), dict(relaxed.of_crowds)
+        self.of_rows, self.of_crowds = dict(relaxed.of_rows), dict(relaxed.of_crowds)
         self._highest = tuple(map(program.highest, range(len(program.rooms))))
         dearest = max((cost for costs in program.terms[0].of_homes for cost in costs), default=0)
         self._scale = max(min(FINEST, MOST_FINE // max(dearest, 1)), 1)
-        self._paid = [[0.0] * len(homes) for homes in program.homes]
+        self.paid = [[0.0] * len(homes) for homes in program.homes]
         """What each class pays in each of its homes,"""
         self._of_units = [0.0] * len(program.rooms)
         """each pool for a unit of its height,"""
         self._of_heights = [[0.0] * (GRID + 1) for _ in program.rooms]
         """and for reaching heights, by their place in the grid."""
-        self._charge(self._of_rows.items(), self._of_crowds.items(), 1.0)
+        self._charge(self.of_rows.items(), self.of_crowds.items(), 1.0)
         self._ends = list(self._borders())
         """The first row of each window, and the end,"""
         self._next, self._begun = 0, self.bound
@@ -106,7 +107,7 @@ class Ascent:
 
     def _keep(self) -> int:
         """Keep the prices as they are if they prove more; the work that this takes."""
-        found = replace(self.best, of_rows=tuple(self._of_rows.items()), of_crowds=tuple(self._of_crowds.items()))
+        found = replace(self.best, of_rows=tuple(self.of_rows.items()), of_crowds=tuple(self.of_crowds.items()))
         bound = bound_of(self._program, found)
         if bound > self.bound:
             self.best, self.bound = found, bound
@@ -129,15 +130,15 @@ class Ascent:
         found = list(self._borders())
         if found != self._ends:
             return found
-        return [0, *((a + b) // 2 for a, b in zip(found, found[1:], strict=False)), found[-1]]
+        return [0, *((a + b) // 2 for a, b in pairwise(found)), found[-1]]
 
     def _cut(self, first: int, last: int) -> Window:
         """The window of these rows, which then charge nobody."""
         program = self._program
-        of_rows = [(n, self._of_rows.pop(n)) for n in range(first, last) if n in self._of_rows]
-        of_crowds = [each for each in self._of_crowds.items() if first <= each[0].row < last]
+        of_rows = [(n, self.of_rows.pop(n)) for n in range(first, last) if n in self.of_rows]
+        of_crowds = [each for each in self.of_crowds.items() if first <= each[0].row < last]
         for crowd, _ in of_crowds:
-            del self._of_crowds[crowd]
+            del self.of_crowds[crowd]
         self._charge(of_rows, of_crowds, -1.0)
         rows = program.rows[first:last]
         classes = tuple(sorted({group for row in rows for group, _ in row.members}))
@@ -146,7 +147,7 @@ class Ascent:
         costs = (
             tuple(
                 scale * cost + round(scale * paid)
-                for cost, paid in zip(term.of_homes[group], self._paid[group], strict=True)
+                for cost, paid in zip(term.of_homes[group], self.paid[group], strict=True)
             )
             for group in classes
         )
@@ -176,8 +177,8 @@ class Ascent:
                 (Crowd(first + row, tuple(classes[each] for each in some), votes), price / scale)
                 for (row, some, votes), price in found.of_crowds
             ]
-        self._of_rows.update(of_rows)
-        self._of_crowds.update(of_crowds)
+        self.of_rows.update(of_rows)
+        self.of_crowds.update(of_crowds)
         self._charge(of_rows, of_crowds, 1.0)
 
     def _charge(
@@ -199,4 +200,4 @@ class Ascent:
 
     def _pay(self, pool: int, counts: Iterable[tuple[int, int]], price: float) -> None:
         for group, count in counts:
-            self._paid[group][self._program.homes[group].index(pool)] += price * count
+            self.paid[group][self._program.homes[group].index(pool)] += price * count

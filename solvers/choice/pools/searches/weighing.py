@@ -8,11 +8,12 @@ where the last pool is too full, some of its blocks come sooner the next time. T
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ....bounds.priced_room import can_price_room
-from ....bounds.room_prices import Market
+from ....bounds.room_prices import Floats, Market
 from ....geometry.rules import violation
 from ....model.conflicts import live_pair_count
 from ....model.instance import Instance, Ints, Placement
@@ -24,6 +25,17 @@ from .filling import Filling
 
 PATIENCE = 24
 """So many attempts in a row may cost no less than the best before them."""
+
+
+class Weighed(NamedTuple):
+    """What filling pools in turn came to."""
+
+    placement: Placement | None
+    work: int
+    """What it took."""
+    sections: Ints | None = None
+    prices: Floats | None = None
+    """The prices on room in each pool at these sections; None where there are none."""
 
 
 class Weighing(Filling):
@@ -70,21 +82,21 @@ class Weighing(Filling):
         return Placement(pools, offset)
 
 
-def weighed(instance: Instance, task: Task, control: Control, work: int) -> tuple[Placement | None, int]:
-    """A placement within about so much work, and what it took; None where nothing was found, and where peaks are not weighed block by block."""
+def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weighed:
+    """A placement within about so much work; None where nothing was found, and where peaks are not weighed block by block."""
     if task.goal is not Goal.MINIMISE or not _is_weighed(instance):
-        return None, 0
+        return Weighed(None, 0)
     if live_pair_count(instance) > budget.PAIRS_FILLED_PER_UNIT * work:
-        return None, 0
+        return Weighed(None, 0)
     market = Market(instance)
-    _, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
+    prices, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
     if market.heights is None or not market.heights.any():
-        return None, spent
+        return Weighed(None, spent)
     weighing = Weighing(instance, task, control, market.heights.astype(np.int64))
     found = weighing.run(work - spent)
     if found is not None and violation(instance, found) is not None:
         found = None
-    return found, spent + weighing.work
+    return Weighed(found, spent + weighing.work, market.sections, prices)
 
 
 def _is_weighed(instance: Instance) -> bool:

@@ -13,7 +13,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.room_prices import Market
-from solvers.choice.pools.searches.weighing import Weighing, weighed
+from solvers.choice.pools.searches.weighing import Weighed, Weighing, weighed
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.heuristics.assign.from_prices import settled
@@ -59,14 +59,14 @@ def test_all_pools_but_the_last_end_at_most_where_they_are_to_end() -> None:
 def test_what_is_found_takes_about_as_much_work_as_is_given() -> None:
     instance = crowded("pools", 1)
     for work in (LITTLE, 2 * LITTLE):
-        _, took = weighed(instance, Task(Limits()), Silent(), work)
+        took = weighed(instance, Task(Limits()), Silent(), work).work
         assert took <= 2 * work
 
 
 @pytest.mark.parametrize("preference", [Preference.SIZE, Preference.SPEED])
 def test_nothing_is_filled_where_peaks_are_not_weighed(preference: Preference) -> None:
-    assert weighed(crowded("pools", 1, preference), Task(Limits()), Silent(), LITTLE) == (None, 0)
+    assert weighed(crowded("pools", 1, preference), Task(Limits()), Silent(), LITTLE) == Weighed(None, 0)
 
 
 def test_nothing_is_filled_where_any_plan_will_do() -> None:
-    assert weighed(crowded("pools", 1), Task(Limits(), goal=Goal.FIT), Silent(), LITTLE) == (None, 0)
+    assert weighed(crowded("pools", 1), Task(Limits(), goal=Goal.FIT), Silent(), LITTLE) == Weighed(None, 0)
