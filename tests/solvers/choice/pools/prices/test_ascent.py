@@ -16,6 +16,7 @@ from solvers.choice.pools import in_pieces
 from solvers.choice.pools.prices import ascent
 from solvers.choice.pools.prices.ascent import Ascent
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
+from solvers.choice.pools.prices.fullest_rows import spread_rows
 from solvers.choice.pools.prices.relaxation import Charged, bound_of
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import program_of
@@ -120,3 +121,16 @@ def test_large_problems_with_little_work_have_a_certificate_with_crowds(monkeypa
     assert not verify(problem, made)
     proofs = [each for each in made.certificates if each.proof is Proof.PRICED_ROOM]
     assert any(each.crowds and each.value == made.objective.terms[0].bound for each in proofs)
+
+
+def test_classes_that_no_row_counts_are_in_their_cheapest_pool_and_take_no_work(asking: Asking) -> None:
+    program = program_like("hot", 900, 3)
+    some = spread_rows(program, 300).program
+    asked = asking.work
+    found = without_crowds(some, asking)
+    assert asking.work - asked < 12_000
+    counted = {group for row in some.rows for group, _ in row.members}
+    assert len(counted) < len(program.homes) // 2
+    for group, (shares, costs) in enumerate(zip(found.shares, program.terms[0].of_homes, strict=True)):
+        assert sum(shares) == pytest.approx(1.0)
+        assert group in counted or shares[costs.index(min(costs))] == 1.0
