@@ -198,9 +198,11 @@ class InPieces(HeldPeaks):
         return found is not None
 
     def _can_ascend(self) -> bool:
-        """Is the program too large for one linear program with crowds and the work that there is?"""
+        """Is the program too large for one linear program with crowds and the work that there is? Where many blocks are live, crowds gain less than windows take."""
         joined = self.asking.joined(self.program)
-        return self.weighed is not None and self.best is not None and MOST_ENTRIES < joined == self.program.entries
+        is_scarce = self.weighed is not None and self.best is not None
+        is_large = MOST_ENTRIES < joined == self.program.entries
+        return is_scarce and is_large and not has_many_live(self.instance, budget.LIVE_WHERE_CUT)
 
     def _highest_prices(self, relaxed: Relaxed) -> Relaxed:
         """That solution of some rows, or with the prices on room with which pools were filled, if these prove more."""
@@ -219,17 +221,18 @@ class InPieces(HeldPeaks):
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
     def _go_on_from(self, found: Placement, tops: Sequence[int]) -> None:
-        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
+        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper and few blocks are live at a time."""
         assert self.best is not None
         assert self.value is not None
         windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
         term = self.program.terms[0]
         (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
         least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
-        if least < self.value[0]:
+        is_crowded = has_many_live(self.instance, budget.LIVE_WHERE_CUT)
+        if is_crowded or least < self.value[0]:
             tops = windows.lower(0, tuple(tops), self._some(budget.LOWERING_IN_PIECES))
             value, *_ = self._take(windows.placement)
-        if value > self.value[0]:
+        if not is_crowded and value > self.value[0]:
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
         self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
