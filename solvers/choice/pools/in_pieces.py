@@ -221,18 +221,17 @@ class InPieces(HeldPeaks):
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
     def _go_on_from(self, found: Placement, tops: Sequence[int]) -> None:
-        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper and few blocks are live at a time."""
+        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
         assert self.best is not None
         assert self.value is not None
         windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
         term = self.program.terms[0]
         (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
         least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
-        is_crowded = has_many_live(self.instance, budget.LIVE_WHERE_CUT)
-        if is_crowded or least < self.value[0]:
+        if least < self.value[0]:
             tops = windows.lower(0, tuple(tops), self._some(budget.LOWERING_IN_PIECES))
             value, *_ = self._take(windows.placement)
-        if not is_crowded and value > self.value[0]:
+        if value > self.value[0]:
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
         self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
