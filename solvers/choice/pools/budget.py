@@ -32,7 +32,9 @@ WITHOUT_LIMIT = 4_000_000
 """What is shared where there is no limit on the work, so that each step ends."""
 
 LEAST_TO_BEGIN_PER_ENTRY = 20
-"""Where peaks are weighed, writing the program and its linear program takes more for each number in it; with less work nothing is begun."""
+"""Writing the program and its linear program takes about so much for each number in it; with less work neither is begun."""
+DISPLACED_ALONE = Share(1, 2)
+"""For blocks that then take the places of others, if the choice alone counts; more, if prices on room need less than the rest."""
 
 WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)
 """For filling pools in turn there, first of all; and where nothing else is begun."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...bounds.market import Floats, Market
 from ...bounds.priced_room import can_price
-from ...bounds.room_prices import Floats, Market
 from ...model.conflicts import live_pair_count
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate
@@ -183,7 +183,7 @@ class HeldPeaks(PlacedChoices):
         if self.best is None or self._is_over() or self.program.apart:
             return
         below = ending_at(self.instance, self._tops_held(index))
-        self._take(displaced(below, self.program, index, self.packing, self.best, self._some(share)))
+        self._take(displaced(below, index, self.packing, self.best, self._some(share)))
 
     def _can_settle_heights(self, index: int) -> bool:
         """Is this a term of choices after peaks, and is there work for all choices below one height after another?"""

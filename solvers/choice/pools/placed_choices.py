@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...bounds.room_prices import costs_by_pool
+from ...bounds.market import costs_by_pool
 from ...heuristics.assign.from_prices import settled
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks
@@ -160,7 +160,7 @@ class PlacedChoices(Standing):
         """Lower the first term: blocks take the places of others in cheaper pools."""
         if self.best is None or self._is_over() or self._is_settled(0):
             return
-        self._take(displaced(self.instance, self.program, 0, self.packing, self.best, self._some(share)))
+        self._take(displaced(self.instance, 0, self.packing, self.best, self._some(share)))
 
     def _displace_first(self) -> None:
         """The same before anything is chosen: where no choice can be packed, nothing is worse than that. Questions do not begin with it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
+from ...bounds.market import Market
 from ...heuristics.best import Best
 from ...model.errors import StopReason
 from ...model.instance import Instance
@@ -19,6 +20,8 @@ from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Solver, Task
 from . import budget
 from .in_pieces import InPieces, is_large
+from .placing.displacing import can_displace, displaced
+from .placing.packing import Packing
 from .program.writing import program_of, size_as_one
 from .searches.weighing import weighed
 from .standing import NAME
@@ -40,7 +43,7 @@ class PoolsFirst(Solver):
             stop = StopReason.TIME_LIMIT if is_late else StopReason.WORK_LIMIT
             return Outcome(stop, task.start, value, task.bound, reproducible=stop.is_repeatable)
         if _has_little_work(instance, task):
-            return _weighed_alone(instance, task, control)
+            return _without_program(instance, task, control)
         program = program_of(instance)
         kind = InPieces if is_large(instance, program, task.limits.work) else Whole
         run = kind(instance, program, task, control)
@@ -61,19 +64,29 @@ def _is_late(instance: Instance, task: Task) -> bool:
 
 
 def _has_little_work(instance: Instance, task: Task) -> bool:
-    """Is there less than it takes to begin where peaks are weighed against the choice? Others do more with it."""
+    """Is there less than it takes to write and solve a program, where others do more with it?"""
     term, work = instance.terms[0], task.limits.work
-    if work is None or choice_cost(instance, term) is None or not peak_price(instance, term):
+    if work is None or choice_cost(instance, term) is None:
         return False
-    return work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
+    can_begin = peak_price(instance, term) or (task.start is not None and can_displace(instance))
+    return bool(can_begin) and work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
 
 
-def _weighed_alone(instance: Instance, task: Task, control: Control) -> Outcome:
-    """What pools that are filled in turn give, without a program."""
+def _without_program(instance: Instance, task: Task, control: Control) -> Outcome:
+    """What pools that are filled in turn give where peaks are weighed, and blocks that take the places of others where the choice alone counts."""
     assert task.limits.work is not None
-    part, of = budget.WEIGHED_ALONE
     best = Best(NAME, instance, task, control)
-    found = weighed(instance, task, control, task.limits.work * part // of)
-    if found.placement is not None:
-        best.offer(found.placement)
-    return best.outcome(work=found.work)
+    if peak_price(instance, instance.terms[0]):
+        part, of = budget.WEIGHED_ALONE
+        filled = weighed(instance, task, control, task.limits.work * part // of)
+        found, work = filled.placement, filled.work
+    else:
+        assert task.start is not None
+        part, of = budget.DISPLACED_ALONE
+        work = max(task.limits.work * part // of, task.limits.work - Market(instance).most_work)
+        packing = Packing(instance, task, control)
+        found = displaced(instance, 0, packing, task.start, work)
+        work = packing.work
+    if found is not None:
+        best.offer(found)
+    return best.outcome(work=work)

@@ -1,7 +1,7 @@
 """Displacing in plain Python. It makes the same decisions as the native kernel: the tests' reference, and the fallback without it.
 
 A block that could be cheaper takes the place in a cheaper pool where those in its way lose least if they have to leave. They go, the dearest first, where
-they cost least together with whom they throw out in turn. Where there is much work for each block, every third move lifts a block and some beside it, and places them again in another order.
+they cost least together with whom they throw out in turn. Where each block may search as often as a search takes looks, one of eight moves lifts a block and some beside it, and places them again in another order.
 What makes all dearer is undone, unless it is by less than a limit that falls with the work.
 """
 
@@ -21,8 +21,7 @@ from .places import Closed, Range, best_base, stretches
 
 # The same numbers stand in kernels/native/displace/displacing.cpp.
 MOST_DISPLACING = 3
-WORK_AGAIN = 250
-AGAIN_EVERY = 3
+AGAIN_EVERY = 8
 MOST_BESIDE = 11
 WAYS_AGAIN, NOISE = 3, 3072
 NOISE_UNIT, COOLER = 1024.0, 10.0
@@ -99,7 +98,7 @@ class _Displacing:
     def run(self) -> None:
         total = best = sum(self.cost[b][self.pool[b]] - self.cost[b][self.order[b][0]] for b in self.movable)
         hottest = float(total // len(self.movable)) if self.movable else 0.0
-        number, places_again = -1, self.limit >= WORK_AGAIN * LOOKS_PER_MICROSECOND * len(self.movable)
+        number, places_again = -1, self.limit >= sum(self._looks(block) ** 2 for block in self.movable)
         while total > 0 and self.work < self.limit and not self.report(None):
             number += 1
             self.work += LOOKS_A_DRAW
@@ -150,7 +149,7 @@ class _Displacing:
     def _place_again(self, block: int, allowed: int) -> bool:
         """Lift a block and some that live beside it, and set them down one by one where they cost least, without throwing anybody out."""
         self._begin()
-        self.work += LOOKS_A_PLACE + len(self.near[block]) // MEETING_PER_LOOK
+        self.work += self._looks(block)
         beside = sorted({other for other, _, _ in self.near[block] if len(self.order[other]) > 1})
         more = min(self.random.below(MOST_BESIDE + 1), len(beside))
         self._throw_out(block)
@@ -233,8 +232,12 @@ class _Displacing:
                 price = None if loss is None or other in self.has_come else loss + 1
                 found.append(Closed(self.base[other] + below, self.base[other] + above, other, price))
         found += [Closed(low - self.high[block], high, TAKEN, None) for low, high in self.taken[pool]]
-        self.work += LOOKS_A_PLACE + len(near) // MEETING_PER_LOOK + LOOKS_A_CLOSED * len(found)
+        self.work += self._looks(block) + LOOKS_A_CLOSED * len(found)
         return found
+
+    def _looks(self, block: int) -> int:
+        """That a search for its place takes at least."""
+        return LOOKS_A_PLACE + len(self.near[block]) // MEETING_PER_LOOK
 
 
 def _check(homes: Homes, pool: Ints, offset: Ints, work: int, high: Ints) -> None:

@@ -78,6 +78,9 @@ class Proven:
             if found.proof is Proof.MUST_MOVE:
                 self._take_floor(found)
                 continue
+            if found.term is not None:
+                self.take_prices(found)
+                continue
             if outcome.infeasible:
                 value, weights = shortened(self._original, found.weights, sharing_shortage, self._board.stopped)
                 if value > 0:
@@ -117,8 +120,8 @@ class Proven:
         proof = replace(found, value=value, weights=weights, crowds=crowds, held=held)
         if found.term is not None:
             known = self._priced_later.get(term)
-            is_alike = known is not None and [each[:2] for each in known.held] == [each[:2] for each in held]
-            self._priced_later[term] = _better(proof, known if is_alike else None)
+            still_holds = known is not None and _holds_where(known, proof)
+            self._priced_later[term] = _better(proof, known if still_holds else None)
             return
         self._priced = _better(proof, self._priced)
         self.bound = max(self.bound, self.in_units((value,)))
@@ -200,3 +203,9 @@ class Proven:
 
 def _better(one: Certificate, other: Certificate | None) -> Certificate:
     return one if other is None or one.value > other.value else other
+
+
+def _holds_where(one: Certificate, other: Certificate) -> bool:
+    """Does this proof of a later term hold wherever the other one does: are the terms it holds held no lower there?"""
+    most = {term: most for term, most, *_ in other.held}
+    return all(term in most and most[term] <= held for term, held, *_ in one.held)

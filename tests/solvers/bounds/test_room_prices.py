@@ -19,6 +19,7 @@ from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.certificates import objections
 from planner.verifying.arguments.prices import priced_bound
 from solvers.bounds.first_bounds import first_bounds
+from solvers.bounds.held_prices import bounded_second, has_second_of_peaks
 from solvers.bounds.priced_room import priced_value
 from solvers.bounds.room_prices import RoomPrices
 from solvers.model.instance import PoolSpec, Term
@@ -122,3 +123,33 @@ def test_the_search_for_prices_ends_alike_at_its_work_limit() -> None:
     assert some[0] == some[1]
     assert some[0].reproducible
     assert some[0].bound <= RoomPrices().solve(instance, Task(), Silent()).bound
+
+
+@effort(9, 1000)
+@given(problems(max_buffers=5), st.randoms(use_true_random=False))
+def test_no_prices_prove_more_of_a_second_term_than_is_true(problem: Problem, chance: random.Random) -> None:
+    problem = replace(problem, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))
+    truth = None if check(problem) else oracle.solve(problem)
+    if truth is None or truth.value is None:
+        return
+    instance = lower(problem).instance
+    assert has_second_of_peaks(instance)
+    proof, _ = bounded_second(instance, truth.value[0], Task(), Silent(), chance.randrange(200, 5_000))
+    assert proof is None or (proof.term, proof.held[0][:2]) == (Term.SUM_OF_PEAKS, (Term.ACCESS_COST, truth.value[0]))
+    assert proof is None or proof.value <= truth.value[1]
+
+
+def test_a_second_term_of_peaks_has_prices_where_work_is_scarce() -> None:
+    """Without them it keeps the bound of all in the pool whose peak costs least."""
+    problem = with_preference(generate("pools", Request(300, 7)), Preference.SPEED)
+    made = plan(problem, Options(time_limit=None, work_limit=110_000))
+    term = made.objective.terms[1]
+    assert term.value is not None
+    assert term.bound is not None
+    assert term.bound > term.value * 2 // 3
+    assert verify(problem, made) == ()
+    proof = next(c for c in made.certificates if c.held)
+    spoiled = replace(
+        made, certificates=tuple(replace(c, value=c.value + 1) if c is proof else c for c in made.certificates)
+    )
+    assert "wrong_certificate" in {finding.kind for finding in verify(problem, spoiled)}

@@ -8,9 +8,9 @@ from ....kernels import active_for
 from ....kernels.columns import columns
 from ....kernels.interface import Homes
 from ....kernels.selection import Origin
-from ....model.instance import Instance, Placement
+from ....model.instance import Instance, Ints, Placement
+from ....model.linear_terms import choice_cost
 from .. import budget
-from ..program.program import Program
 from ..program.writing import class_numbers
 from .packing import Packing
 
@@ -18,15 +18,13 @@ MOST_COST_BITS = 52
 """What the kernel adds up has no more."""
 
 
-def displaced(
-    instance: Instance, program: Program, index: int, packing: Packing, start: Placement, work: int
-) -> Placement | None:
-    """A placement that costs less in this term of the program; None if there is none, or it could not be packed.
+def displaced(instance: Instance, index: int, packing: Packing, start: Placement, work: int) -> Placement | None:
+    """A placement that costs less by the choice of pools in this term; None if there is none, or it could not be packed.
 
     Where the instance's pools end, blocks stay below. Without native kernels hardly anything is found in time: then there is none.
     """
-    selection = active_for(instance)
-    if selection.origin is not Origin.NATIVE or work <= 0:
+    selection, cost = active_for(instance), choice_cost(instance, instance.terms[index])
+    if selection.origin is not Origin.NATIVE or work <= 0 or cost is None:
         return None
     flat = columns(instance)._replace(
         **dict.fromkeys(("modulus", "lowest", "highest"), np.ones(instance.blocks, dtype=np.int64)),
@@ -36,7 +34,7 @@ def displaced(
     pool, offset, spent = selection.kernels.displace(
         instance.sections,
         flat,
-        _homes(instance, program, index),
+        _homes(instance, cost),
         np.ascontiguousarray(start.pool, dtype=np.int64),
         np.ascontiguousarray(start.offset, dtype=np.int64),
         packing.task.seed,
@@ -53,18 +51,20 @@ def displaced(
     return found
 
 
-def _homes(instance: Instance, program: Program, index: int) -> Homes:
+def can_displace(instance: Instance) -> bool:
+    """Is there something to be found soon?"""
+    return active_for(instance).origin is Origin.NATIVE and not len(instance.apart)
+
+
+def _homes(instance: Instance, cost: Ints) -> Homes:
     """What holds of each block in each pool. Blocks that share a pool with others stay where they are."""
     number = class_numbers(instance)
     is_alone = np.bincount(number)[number] == 1
-    term = program.terms[index].of_homes
-    shift = max(sum(map(sum, term)).bit_length() - MOST_COST_BITS, 0)
-    cost = np.zeros((len(program.homes), len(program.rooms)), dtype=np.int64)
-    for group, (homes, costs) in enumerate(zip(program.homes, term, strict=True)):
-        cost[group, list(homes)] = [each >> shift for each in costs]
+    counted = np.where(is_alone[:, None] & instance.allowed, cost, 0)
+    shift = max(sum(map(sum, counted.tolist())).bit_length() - MOST_COST_BITS, 0)
     taken = [(pool, *ends) for pool, room in enumerate(instance.pools) for ends in room.reserved]
     return Homes(
-        cost=np.where(is_alone[:, None], cost[number], 0).reshape(-1),
+        cost=(counted >> shift).reshape(-1),
         lowest=instance.lowest.reshape(-1),
         highest=np.where(instance.allowed, instance.highest, -1).reshape(-1),
         modulus=instance.modulus.reshape(-1),

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....bounds.market import Floats, Market
 from ....bounds.priced_room import can_price_room
-from ....bounds.room_prices import Floats, Market
 from ....geometry.rules import violation
 from ....model.conflicts import live_pair_count
 from ....model.instance import Instance, Ints, Placement

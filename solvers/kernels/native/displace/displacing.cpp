@@ -17,8 +17,7 @@ namespace {
 
 // The same numbers stand in solvers/kernels/python/displace.py.
 constexpr int kMostDisplacing = 3;  // so many blocks after the first may throw others out, too
-constexpr std::int64_t kWorkAgain = 250 * kDisplacingLooksPerMicrosecond;  // with so much for each block that may move,
-constexpr int kAgainEvery = 3;           // one move of so many places some again
+constexpr int kAgainEvery = 8;           // one move of so many places some again, if each block may search for a place as often as that takes looks,
 constexpr std::size_t kMostBeside = 11;  // with so many others at most
 constexpr std::uint64_t kWaysAgain = 3, kNoise = 3072;
 constexpr double kNoiseUnit = 1024.0, kCooler = 10.0;  // these moves are held to a smaller limit
@@ -57,7 +56,9 @@ public:
     Displaced run() {
         sum_ = best_ = excess();
         const double hottest = movable_.empty() ? 0.0 : static_cast<double>(sum_ / static_cast<Coord>(movable_.size()));
-        const bool places_again = options_.work >= kWorkAgain * static_cast<std::int64_t>(movable_.size());
+        std::int64_t enough = 0;
+        for (const Index block : movable_) enough += known_[block].looks * known_[block].looks;
+        const bool places_again = options_.work >= enough;
         for (std::int64_t number = 0; sum_ > 0 && !is_over(); ++number) {
             result_.work += kLooksADraw;
             const Index block = movable_[below(movable_.size())];

@@ -11,7 +11,7 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing, ending_at
-from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.program.writing import size_as_one
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
@@ -31,10 +31,10 @@ def instance_of(classes: list[int]) -> Instance:
 
 
 def found(instance: Instance, pools: list[int], offsets: list[int]) -> Placement | None:
-    task, program = Task(Limits(work=WORK)), program_of(instance)
+    task = Task(Limits(work=WORK))
     start = Placement(np.array(pools), np.array(offsets))
     packing = Packing(instance, task, Silent())
-    return displaced(instance, program, 0, packing, start, WORK)
+    return displaced(instance, 0, packing, start, WORK)
 
 
 @where_native_run("without them nothing is looked for")
@@ -63,7 +63,7 @@ def test_a_later_term_is_lowered_below_the_peaks_as_they_are() -> None:
     instance = make_instance(blocks, pools=[PoolSpec(8), PoolSpec(None)], terms=terms)
     task, start = Task(Limits(work=WORK)), Placement(np.array([0, 1]), np.array([0, 0]))
     below = ending_at(instance, (4, 4))
-    placement = displaced(below, program_of(instance), 1, Packing(instance, task, Silent()), start, WORK)
+    placement = displaced(below, 1, Packing(instance, task, Silent()), start, WORK)
     assert placement is not None
     assert violation(below, placement) is None
     assert evaluate(instance, placement) == (8, 5)
@@ -100,10 +100,28 @@ def cost_within(seed: int, work: int, count: int = 60) -> int:
 
 
 @where_native_run("without them nothing is looked for")
-def test_they_do_so_with_more_work_where_no_choice_could_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = cost_within(0, 1_000_000, 120)
-    monkeypatch.setattr(budget, "DISPLACING_INSTEAD", budget.Share(0, 1))
-    assert found < cost_within(0, 1_000_000, 120)
+def test_they_do_so_again_with_more_work_where_no_choice_came_to_anything_better(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares, usual = list[budget.Share](), PlacedChoices._displace
+
+    def noted(self: PlacedChoices, share: budget.Share) -> None:
+        shares.append(share)
+        usual(self, share)
+
+    monkeypatch.setattr(PlacedChoices, "_displace", noted)
+    cost_within(0, 1_000_000, 120)
+    assert shares == [budget.DISPLACING_FIRST, budget.DISPLACING_INSTEAD]
+
+
+@where_native_run("without them nothing is looked for")
+def test_they_do_so_alone_where_there_is_too_little_work_for_a_program() -> None:
+    instance, start = small_pools(0, 120)
+    work = budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance) - 1
+    outcome = PoolsFirst().solve(instance, Task(Limits(work=work), start=start), Silent())
+    assert outcome.value is not None
+    assert outcome.value[0] < evaluate(instance, start)[0] * 4 // 5
+    assert work // 2 <= outcome.work <= work
 
 
 @where_native_run("without them nothing is looked for")

@@ -58,7 +58,7 @@ def test_the_placement_is_valid_and_little_above_what_the_spans_prove(kind: str,
     prices = Priced(program, prices_of(relaxed.of_rows, relaxed.of_crowds))
     start, _ = settled_below(instance, program, number, prices, relaxed.peaks)
     assert start is not None
-    placement = displaced(instance, program, 0, packing, start, WORK // 4)
+    placement = displaced(instance, 0, packing, start, WORK // 4)
     assert placement is not None
     assert violation(instance, placement) is None
     bound, value = bound_of(program, relaxed), evaluate(instance, placement)[0]

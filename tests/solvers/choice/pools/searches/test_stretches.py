@@ -167,7 +167,7 @@ def test_where_many_are_live_blocks_take_the_places_of_others_from_what_was_pack
 
     def displaced_here(*given: Any) -> Placement | None:
         found = displaced(*given)
-        starts.append(evaluate(instance, given[4])[0])
+        starts.append(evaluate(instance, given[3])[0])
         ends.extend([] if found is None else [evaluate(instance, found)[0]])
         return found
 
