@@ -26,9 +26,9 @@ LONGEST = 40
 
 def has_second_of_peaks(instance: Instance) -> bool:
     """Does the first term count the choice of pools alone, and the second one peaks alone?"""
-    first, second = (*instance.terms, None)[:2]
-    if second is None or any(moved_column(instance, term) is not None for term in (first, second)):
+    if len(instance.terms) < 2 or any(moved_column(instance, term) is not None for term in instance.terms[:2]):
         return False
+    first, second = instance.terms[:2]
     is_of_choice = choice_cost(instance, first) is not None and not peak_price(instance, first)
     return is_of_choice and choice_cost(instance, second) is None and peak_price(instance, second) > 0
 
