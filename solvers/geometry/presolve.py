@@ -47,7 +47,7 @@ def unit(instance: Instance) -> int:
 
 
 def floor_of(instance: Instance) -> int:
-    """Below this address nothing can begin, as all is reserved there, or no gap holds anything, or alignments ask for more; 0 if something stays there."""
+    """Below this address nothing can begin, as all is reserved there without a gap or alignments ask for more; 0 if something stays there."""
     floor = 0
     for begin, end in sorted(instance.pools[0].reserved):
         if begin > floor:
