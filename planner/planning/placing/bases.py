@@ -15,10 +15,10 @@ from ...facts.intervals import merged
 from ...model.columns.buffers import BufferColumns
 from ...model.deadline import PREPARING, in_time, tick
 from ...model.errors import BadInput, Code, Finding
-from ...model.problem import Buffer, Interval, Pool, Problem
+from ...model.problem import Buffer, Pool, Problem
 
 MOST_RANGES = 16
-"""So many reserved ranges of a pool are looked at from below, and from above."""
+"""So many reserved ranges of a pool are looked at, from below."""
 
 
 class Blocks(NamedTuple):
@@ -148,22 +148,20 @@ class Bases:
                 lowest[block, p] = base if fits else 0
                 highest[block, p] = base if fits else -1
         highest -= (highest - residue) % modulus
-        for p, pool in enumerate(self._pools):
-            if pool.reserved:
-                self._keep_off(merged(pool.reserved), modulus[:, p], residue[:, p], lowest[:, p], highest[:, p])
         return lowest, highest
 
-    def _keep_off(self, ranges: Sequence[Interval], modulus: Ints, residue: Ints, lowest: Ints, highest: Ints) -> None:
-        """Raise the least bases of plain blocks above reserved ranges that they would touch, and lower the greatest ones."""
+    def held(self, modulus: Ints, residue: Ints, lowest: Ints, highest: Ints) -> Bools:
+        """Return whether a gap between reserved ranges holds the block, as far as its bases from the least to the greatest are known."""
+        held = np.ones(self._shape, dtype=bool)
         height = self._blocks.height.copy()
-        height[[*self._blocks.members]] = 0
-        for begin, end in ranges[:MOST_RANGES]:
-            touched = (lowest < end) & (lowest + height > begin) & (height > 0)
-            lowest[touched] = end + (residue[touched] - end) % modulus[touched]
-        for begin, end in ranges[: -MOST_RANGES - 1 : -1]:
-            touched = (highest < end) & (highest + height > begin) & (height > 0)
-            most = begin - height[touched]
-            highest[touched] = most - (most - residue[touched]) % modulus[touched]
+        height[[*self._blocks.members]] = 0  # what several parts leave free may be reserved
+        for p, pool in enumerate(self._pools):
+            least = lowest[:, p].copy()
+            for begin, end in merged(pool.reserved)[:MOST_RANGES]:
+                touched = (least < end) & (least + height > begin) & (height > 0)
+                least[touched] = end + (residue[touched, p] - end) % modulus[touched, p]
+            held[:, p] = least <= highest[:, p]
+        return held
 
     def _horizon(self, modulus: Ints, residue: Ints, was: Iterable[int]) -> int:
         """Return an end that no sensible plan exceeds: everything stacked above all fixed and reserved ranges, at the coarsest alignment."""

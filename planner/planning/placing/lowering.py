@@ -21,6 +21,7 @@ from ...facts.figures import amounts, tied_groups
 from ...facts.intervals import merged
 from ...model.columns.buffers import BufferColumns, hints, ids, restricted, sizes
 from ...model.columns.placements import PlacementColumns, pool_numbers
+from ...model.columns.pools import any_reserved
 from ...model.columns.pools import names_of as pool_names
 from ...model.columns.texts import Texts
 from ...model.deadline import PREPARING, in_time, look
@@ -187,8 +188,11 @@ class _Lowering:
         size = self.size.tolist()
         lowest, highest = bases.bounds(modulus, residue, [offset + size[i] for i, _, offset in was])
         pool_class = self._pool_classes()
-        allowed &= highest >= lowest
-        return _PossibleBases(_agree(allowed, pool_class), modulus, residue, lowest, highest, pool_class)
+        allowed = _agree(allowed & (highest >= lowest), pool_class)
+        if len(self.pools) > 1 and any_reserved(self.pools):
+            held = _agree(allowed & bases.held(modulus, residue, lowest, highest), pool_class)
+            allowed = np.where(held.any(axis=1)[:, None], held, allowed)  # what no gap holds is explained by bounds
+        return _PossibleBases(allowed, modulus, residue, lowest, highest, pool_class)
 
     def _ranks_by_name(self, first: Ints) -> Ints:
         ranks = np.empty(self.blocks, dtype=np.int64)

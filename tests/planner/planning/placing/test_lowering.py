@@ -79,10 +79,16 @@ def test_fixed_and_max_offset_bound_the_base() -> None:
 
 def test_a_pool_is_closed_to_what_no_gap_between_reserved_ranges_holds() -> None:
     walled = Pool("walled", 40, 4, reserved=((10, 13), (12, 17), (33, 35)))
-    i = lower(Problem(tuple(Buffer(f"b{size}", size) for size in (0, 5, 10, 11, 14)), (walled, Pool("open")))).instance
-    assert i.allowed[:, 0].tolist() == [True, True, True, True, False]
-    assert i.lowest[:, 0].tolist()[:4] == [0, 0, 0, 20]
-    assert i.highest[:, 0].tolist()[:4] == [40, 28, 20, 20]
+    buffers = tuple(Buffer(f"b{size}", size) for size in (0, 5, 10, 13, 14))
+    i = lower(Problem(buffers, (walled, Pool("open")))).instance
+    assert i.allowed.tolist() == [[True, True], [True, True], [True, True], [True, True], [False, True]]
+    nowhere = lower(Problem((*buffers, Buffer("large", 90)), (walled, Pool("short", 50)))).instance
+    assert nowhere.allowed[4:].tolist() == [[False, True], [False, False]]
+
+
+def test_what_no_gap_of_any_memory_holds_keeps_its_memories_for_the_bounds_to_say_why() -> None:
+    walled = tuple(Pool(name, 40, reserved=((10, 20),)) for name in "ab")
+    assert lower(Problem((Buffer("large", 30),), walled)).instance.allowed.all()
 
 
 def test_pools_are_allowed_preferred_and_shared() -> None:
