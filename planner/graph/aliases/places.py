@@ -197,14 +197,15 @@ class Places:
         self, tensor: BufferId, source: BufferId, but_for: Sequence[int]
     ) -> Iterator[tuple[BufferId, BufferId]]:
         """Yield pairs that would share bytes while both are needed if the tensor lay at the source's place. The two themselves, and what lies
-        exactly at the source, may meet at these ticks.
+        exactly at the source, may meet at these ticks, unless both are there before the first step: then they have met before.
         """
-        lives = self._lives
+        lives, is_there_first = self._lives, self.tensor[tensor].kind in THERE_FIRST
         for one in self._group(tensor).members:
             others = self._about(self._group(source), lives[one].spans)
             for mine, theirs in self._overlapping((one,), others, tensor, source, 0):
                 is_exact = mine == tensor and self.range(theirs) == self.range(source)
-                if lives[mine].meets(lives[theirs], but_for if is_exact else ()):
+                met_before = is_there_first and self.tensor[theirs].kind in THERE_FIRST
+                if lives[mine].meets(lives[theirs], but_for if is_exact and not met_before else ()):
                     yield mine, theirs
 
     def misplaced(self, joins: Iterable[tuple[BufferId, BufferId, int]]) -> BufferId | None:

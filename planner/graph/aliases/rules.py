@@ -152,7 +152,11 @@ def _over(source: BufferId, step: Step, facts: Facts) -> tuple[Join, ...] | Refu
     old, new = places.tensor[source], places.tensor[result]
     if (old.bits, old.element_bits) != (new.bits, new.element_bits):
         return _refusal(Reason.SIZE_DIFFERS, f"{quoted(result)} and {quoted(source)} are not alike element by element")
+    read_anyhow = {*operator.inputs[operator.over :]}.difference(operator.inputs[: operator.over])
     for other in places.meeting(source, step.ticks):
+        if other in read_anyhow:
+            text = f"{quoted(other)} shares bytes with {quoted(source)}, and the result may not lie over it"
+            return _refusal(Reason.STILL_NEEDED, text)
         if any(facts.lives[other].is_needed_after(tick) for tick in step.ticks):
             return _refusal(Reason.STILL_NEEDED, f"{quoted(other)} is needed after the operator")
     if places.together(source, result):

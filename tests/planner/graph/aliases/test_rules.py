@@ -157,14 +157,16 @@ def test_an_operand_in_another_place_of_the_same_bytes_is_not_overwritten() -> N
     cut = Operator(K.SLICE, ("a",), ("part",), 0, 2)
     found = problem_of(tensors, compute("x", "a"), cut, in_place("a", "part", "b"), compute("b", "end"))
     assert reasons(found) == [(2, Reason.STILL_NEEDED)]
-    alias = problem_of(
-        (*tensors[:2], made("v", 2, 4), made("b", 8), back("end", 8)),
-        compute("x", "a"),
-        view("a", "v"),
-        in_place("a", "v", "b"),
-        compute("b", "end"),
-    )
-    assert (reasons(alias), places(alias)["b"]) == ([], ("a", 0))
+
+
+@pytest.mark.parametrize(("over", "refused"), [(1, [(2, Reason.STILL_NEEDED)]), (2, [])])
+def test_a_result_lies_over_another_name_of_its_operand_only_if_it_may(over: int, refused: list[Any]) -> None:
+    tensors = (given("x", 8), made("a", 8), made("v", 2, 4), made("b", 8), back("end", 8))
+    over_both = Operator(K.IN_PLACE, ("a", "v"), ("b",), over=over)
+    found = problem_of(tensors, compute("x", "a"), view("a", "v"), over_both, compute("b", "end"))
+    assert (reasons(found), places(found).get("b")) == (refused, None if refused else ("a", 0))
+    twice = problem_of(tensors, compute("x", "a"), view("a", "v"), in_place("a", "a", "b"), compute("b", "end"))
+    assert places(twice)["b"] == ("a", 0)
 
 
 def test_outputs_and_state_are_never_overwritten() -> None:
