@@ -15,7 +15,6 @@ from planner.graph import (
     OperatorKind,
     Program,
     Reason,
-    Refused,
     Tensor,
     TensorKind,
     nested_plan,
