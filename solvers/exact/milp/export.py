@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...model.errors import Unsupported
 from ...model.instance import Instance, Term
@@ -12,6 +10,7 @@ from ...model.needs import refusal
 from ...model.objective import evaluate, value_of_peaks
 from ...model.solver import Feature
 from .. import EXPORT
+from . import written
 from .program.build import Question, build, choices_of
 from .program.model import make_names
 from .program.terms import floors
@@ -51,13 +50,8 @@ def export(
         raise Unsupported(
             EXPORT, "it has no solution, as sizes and capacities alone show, so there is no program to write"
         )
-    with tempfile.TemporaryDirectory(prefix="memplan-export-") as folder:
-        path = Path(folder, f"model.{kind}")
-        if kind == "lp":
-            model.program.problem.writeLP(str(path))
-        else:
-            model.program.problem.writeMPS(str(path))
-        return path.read_text()
+    write = written.lp if kind == "lp" else written.mps
+    return write(model.program.problem, {} if model.settled else model.program.problem.objective)
 
 
 def _limits(instance: Instance, least: tuple[int, ...]) -> dict[Term, int]:

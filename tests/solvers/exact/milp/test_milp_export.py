@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,16 +12,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.exact.export import export_in_child
 from solvers.exact.milp.cbc import find_cbc
 from solvers.exact.milp.program.model import make_names
 from solvers.model.errors import Unsupported
-from solvers.model.instance import PoolSpec, Term
+from solvers.model.instance import Instance, PoolSpec, Term
 from tests.small import oracle
 from tests.small.instances import make_instance, plain
 from tests.small.strategies import effort, problems
+
+
+def unlimited(*sizes: int) -> Instance:
+    """Buffers that are live together, in a memory without limit."""
+    return lower(Problem(tuple(Buffer(i, size, live=((0, 1),)) for i, size in enumerate(sizes)), (Pool("p"),))).instance
 
 
 def test_the_program_names_blocks_and_pools() -> None:
@@ -106,9 +112,32 @@ def test_each_pool_of_a_choice_has_a_binary_variable() -> None:
     assert "somewhere_a: in_a_fast + in_a_slow = 1" in text
 
 
-def test_lengths_stay_whole_however_large() -> None:
-    text = export_in_child(make_instance([(0, 1, 3_000_000_019), (0, 1, 2_000_000_011)]), "mps", ["a", "b"], ["p"])
-    assert "3.000000019" in text
+@pytest.mark.parametrize("kind", ["lp", "mps"])
+@pytest.mark.parametrize("plain_one", [False, True])
+def test_lengths_stay_whole_however_large(kind: str, *, plain_one: bool) -> None:
+    instance = unlimited(617283945061, 617283945062)
+    numbers = set(re.findall(r"\b[0-9]{6,}\b", export_in_child(instance, kind, ["a", "b"], ["p"], plain=plain_one)))
+    assert {"617283945061", "617283945062", "1234567890123"} <= numbers
+    nearly_equal = {size + more for size in (617283945061, 1234567890123) for more in range(-1, 4)}
+    assert set(map(int, numbers)) <= nearly_equal
+
+
+@pytest.mark.parametrize("kind", ["lp", "mps"])
+def test_numbers_that_solvers_would_round_are_refused(kind: str) -> None:
+    largest = (1 << 53) - 1
+    assert str(largest) in export_in_child(unlimited(largest - 1), kind, plain=True)
+    with pytest.raises(Unsupported, match=r"numbers of 2\^53 and more"):
+        export_in_child(unlimited(1 << 53), kind)
+
+
+@pytest.mark.parametrize("kind", ["lp", "mps"])
+def test_peaks_that_cost_nothing_count_nothing(kind: str) -> None:
+    pools = [PoolSpec(None, cost=0), PoolSpec(5, cost=0)]
+    for chosen in (pools, pools[:1]):
+        text = export_in_child(make_instance([(0, 1, 9)], pools=chosen), kind, ["a"], ["p", "q"][: len(chosen)])
+        counted = [line for line in text.splitlines() if re.search(r"\bOBJ:? +[a-z1-9]", line)]
+        assert counted == []
+        assert "peak_p" in text
 
 
 def test_programs_too_large_or_impossible_are_refused() -> None:
