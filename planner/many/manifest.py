@@ -167,7 +167,7 @@ class Manifest:
             other = sorted(
                 name for name in {*self.settings, *settings} if self.settings.get(name) != settings.get(name)
             )
-            what = ", ".join(f"{name} {json.dumps(self.settings.get(name))}" for name in other)
+            what = ", ".join(_setting(name, self.settings) for name in other)
             message = f"{self.folder} holds plans made with {what}; name another folder, or say --anew"
             raise BadInput(Finding(Code.INVALID_OPTION, "/options/out", message))
 
@@ -201,3 +201,11 @@ def settings_of(options: Options) -> dict[str, Any]:
     """Return what decides a plan: memplan's version, and the options that are not at their defaults."""
     given = {name: value for name, value in asdict(options).items() if value != getattr(Options(), name)}
     return {"memplan": MEMPLAN, **json.loads(json.dumps(given, default=str))}
+
+
+def _setting(name: str, settings: Mapping[str, Any]) -> str:
+    """Return a setting in words; one that is not there is at its default."""
+    if name in settings:
+        return f"{name} {json.dumps(settings[name])}"
+    default = getattr(Options(), name, None)
+    return f"no {name}" if default is None else f"{name} {json.dumps(default, default=str)} (the default)"

@@ -62,8 +62,12 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         raise bad_input(
             Code.MISSING_FIELD, (name,), f"there is no array {quoted(name)}; there are {', '.join(columns)}"
         )
-    count = len(columns["size"]) if columns["size"].ndim else 0
     report = Report()
+    for name in (name for name, column in columns.items() if name not in SINGLE and not column.ndim):
+        text = "a column is wanted, with an entry for each buffer (an array of one dimension), not a single entry"
+        report.add(Code.WRONG_TYPE, (name,), text)
+    report.raise_if_any()
+    count = len(columns["size"])
     for name, column in columns.items():
         _check(name, column, None if name in SINGLE else count, report)
     report.raise_if_any()

@@ -28,6 +28,7 @@ from ..placing.watching import Clock
 
 HEEDED = {"time_limit", "work_limit", "memory_limit_bytes", "solver", "workers", "seed", "goal", "warm"}
 """The options that have an effect here; the others are for `plan`."""
+EARLIEST = 1 - ADDRESS_LIMIT
 SECONDS_PER_ROW = 2e-6
 """What a placement by birth, checking it, and verifying the plan take: as much is kept of the time, so that there is a plan when it ends."""
 LEAST_SECONDS_PER_ROW = 8e-7
@@ -105,20 +106,16 @@ class _Columns:
         alignment: npt.ArrayLike,
         capacity: int | None,
     ) -> None:
-        self.size = _integers("size", size)
+        self.size = _integers("size", size, 0)
         count = len(self.size)
-        self.start, self.end = _integers("start", start, count), _integers("end", end, count)
+        self.start, self.end = _integers("start", start, EARLIEST, count), _integers("end", end, EARLIEST, count)
         one_for_all = np.ndim(alignment) == 0
-        self.alignment = _integers("alignment", np.full(count, alignment) if one_for_all else alignment, count)
+        self.alignment = _integers("alignment", np.full(count, alignment) if one_for_all else alignment, 1, count)
         if capacity is not None and (isinstance(capacity, bool) or not isinstance(capacity, int | np.integer)):
             raise _wrong_type("capacity", "an integer is wanted, or None")
         self.capacity = None if capacity is None else int(capacity)
         if self.capacity is not None and not 0 <= self.capacity < ADDRESS_LIMIT:
             raise _out_of_range("/capacity", self.capacity, 0)
-        _in_range("size", self.size, 0)
-        _in_range("start", self.start, -ADDRESS_LIMIT + 1)
-        _in_range("end", self.end, -ADDRESS_LIMIT + 1)
-        _in_range("alignment", self.alignment, 1)
         early = np.flatnonzero(self.end < self.start)
         if len(early):
             i = int(early[0])
@@ -200,8 +197,8 @@ class _Columns:
         )
 
 
-def _integers(name: str, column: npt.ArrayLike, count: int | None = None) -> Ints:
-    """Return the column as int64, if it is a column of integers."""
+def _integers(name: str, column: npt.ArrayLike, least: int, count: int | None = None) -> Ints:
+    """Return the column as int64, if it is a column of integers, none below the least."""
     if isinstance(column, np.ma.MaskedArray) and len(masked := np.flatnonzero(column.mask)):
         raise BadInput(Finding(Code.INVALID_VALUE, f"/{name}/{masked[0]}", "is masked, so its value is not known"))
     try:
@@ -216,15 +213,12 @@ def _integers(name: str, column: npt.ArrayLike, count: int | None = None) -> Int
         return np.zeros(0, dtype=np.int64)
     if given.dtype.kind not in "iu":
         raise _wrong_type(name, f"integers of 64 bits at most are wanted, not {given.dtype}")
-    if given.dtype.kind == "u" and (beyond := np.flatnonzero(given >= ADDRESS_LIMIT)).size:
-        raise _out_of_range(f"/{name}/{beyond[0]}", int(given[beyond[0]]), 0)
-    return given.astype(np.int64)
-
-
-def _in_range(name: str, column: Ints, least: int) -> None:
-    beyond = np.flatnonzero((column < least) | (column >= ADDRESS_LIMIT))
+    found = given.astype(np.int64)
+    lowest = max(least, 0) if given.dtype.kind == "u" else least  # from 2^63 on they come out negative
+    beyond = np.flatnonzero((found < lowest) | (found >= ADDRESS_LIMIT))
     if len(beyond):
-        raise _out_of_range(f"/{name}/{beyond[0]}", int(column[beyond[0]]), least)
+        raise _out_of_range(f"/{name}/{beyond[0]}", int(given[beyond[0]]), least)
+    return found
 
 
 def _wrong_type(name: str, message: str) -> BadInput:

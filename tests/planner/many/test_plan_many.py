@@ -67,8 +67,11 @@ def test_only_changed_or_missing_plans_are_made_again(problems: Path, tmp_path: 
 def test_a_run_with_other_options_is_refused(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "out")
     other = replace(QUICK, options=Options(time_limit=20, workers=1, seed=7))
-    with pytest.raises(BadInput, match="holds plans made with seed null; name another folder, or say --anew"):
+    with pytest.raises(BadInput, match=r"holds plans made with seed 0 \(the default\); name another"):
         run(problems, tmp_path / "out", other)
+    limited = replace(QUICK, options=replace(QUICK.options, memory_limit_bytes=1 << 40))
+    with pytest.raises(BadInput, match="holds plans made with no memory_limit_bytes; name another folder, or say --anew"):
+        run(problems, tmp_path / "out", limited)
     assert len(run(problems, tmp_path / "out", replace(other, anew=True))) == 8
 
 

@@ -89,6 +89,13 @@ def test_a_column_that_is_missing_is_named() -> None:
     assert "'end'" in refusal(saved(size=[1], start=[0])).message
 
 
+def test_single_numbers_in_place_of_columns_are_refused_in_words() -> None:
+    for columns in ({"size": 8, "start": 0, "end": 2}, GOOD | {"size": 8}, GOOD | {"end": 2}, GOOD | {"id": "a"}):
+        found = refusal(saved(**columns))
+        assert np.ndim(columns[found.pointer[1:]]) == 0
+        assert "a column is wanted, with an entry for each buffer (an array of one dimension)" in found.message
+
+
 def test_objects_are_refused_and_nothing_runs(tmp_path: Path) -> None:
     mark = tmp_path / "ran"
 

@@ -92,6 +92,7 @@ def test_buffers_that_do_not_fit_are_infeasible() -> None:
         ({"end": [2, 3, 1 << 62]}, "/end/2"),
         ({"start": [0, -(1 << 62), 0]}, "/start/1"),
         ({"alignment": 0}, "/alignment/0"),
+        ({"alignment": np.array([1, 0, 1], dtype=np.uint8)}, "/alignment/1"),
         ({"alignment": [1, 2]}, "/alignment"),
         ({"alignment": 1.5}, "/alignment"),
         ({"capacity": -1}, "/capacity"),
@@ -106,6 +107,16 @@ def test_wrong_columns_are_refused_with_their_place(changes: dict[str, Any], pla
     with pytest.raises(BadInput) as refusal:
         plan_arrays(**{"size": SIZE, "start": START, "end": END, **changes})
     assert refusal.value.findings[0].pointer == place
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("size", "0"), ("start", str(1 - (1 << 62))), ("end", str(1 - (1 << 62))), ("alignment", "1")]
+)
+@pytest.mark.parametrize("value", [1 << 62, (1 << 64) - 1])
+def test_the_least_is_said_of_unsigned_numbers_too(name: str, least: str, value: int) -> None:
+    columns = {"size": SIZE, "start": START, "end": END, "alignment": [1, 1, 1]}
+    with pytest.raises(BadInput, match=f"it must be at least {least} and below"):
+        plan_arrays(**(columns | {name: np.array([1, 1, value], dtype=np.uint64)}))
 
 
 def test_masked_values_are_refused() -> None:
