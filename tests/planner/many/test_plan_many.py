@@ -70,7 +70,9 @@ def test_a_run_with_other_options_is_refused(problems: Path, tmp_path: Path) -> 
     with pytest.raises(BadInput, match=r"holds plans made with seed 0 \(the default\); name another"):
         run(problems, tmp_path / "out", other)
     limited = replace(QUICK, options=replace(QUICK.options, memory_limit_bytes=1 << 40))
-    with pytest.raises(BadInput, match="holds plans made with no memory_limit_bytes; name another folder, or say --anew"):
+    with pytest.raises(
+        BadInput, match="holds plans made with no memory_limit_bytes; name another folder, or say --anew"
+    ):
         run(problems, tmp_path / "out", limited)
     assert len(run(problems, tmp_path / "out", replace(other, anew=True))) == 8
 

@@ -114,7 +114,7 @@ def test_wrong_columns_are_refused_with_their_place(changes: dict[str, Any], pla
 )
 @pytest.mark.parametrize("value", [1 << 62, (1 << 64) - 1])
 def test_the_least_is_said_of_unsigned_numbers_too(name: str, least: str, value: int) -> None:
-    columns = {"size": SIZE, "start": START, "end": END, "alignment": [1, 1, 1]}
+    columns: dict[str, Any] = {"size": SIZE, "start": START, "end": END, "alignment": [1, 1, 1]}
     with pytest.raises(BadInput, match=f"it must be at least {least} and below"):
         plan_arrays(**(columns | {name: np.array([1, 1, value], dtype=np.uint64)}))
 
