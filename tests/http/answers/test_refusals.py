@@ -143,10 +143,6 @@ def test_compressed_bodies_are_refused_unread(service: Served, encoding: str) ->
     assert (found["status"], found["code"]) == (415, "unsupported_encoding")
 
 
-def test_bodies_that_say_they_are_not_compressed_are_taken(service: Served) -> None:
-    assert service.plan(**{"Content-Encoding": "Identity"}).status_code == 200
-
-
 def bombs() -> Iterator[tuple[str, bytes, int, str]]:
     buffer = {"id": "a", "size": 1}
     yield "empty", b"", 400, "invalid_json"
