@@ -191,7 +191,8 @@ class _Lowering:
         allowed = _agree(allowed & (highest >= lowest), pool_class)
         if len(self.pools) > 1 and any_reserved(self.pools):
             held = _agree(allowed & bases.held(modulus, residue, lowest, highest), pool_class)
-            allowed = np.where(held.any(axis=1)[:, None], held, allowed)  # what no gap holds is explained by bounds
+            fits = held.any(axis=1)  # bounds say why, where no gap holds a block
+            allowed[fits] = held[fits]
         return _PossibleBases(allowed, modulus, residue, lowest, highest, pool_class)
 
     def _ranks_by_name(self, first: Ints) -> Ints:
