@@ -44,7 +44,7 @@ class Weighing(Filling):
     def __init__(self, instance: Instance, task: Task, control: Control, heights: Ints) -> None:
         ends = (pool.capacity for pool in instance.pools)
         tops = tuple(most if end is None else min(end, most) for end, most in zip(ends, heights.tolist(), strict=True))
-        super().__init__(instance, 0, task, control, (np.full(instance.blocks, -1), tops))
+        super().__init__(instance, 0, task, control)
         self._tops = tops
         self._prices = [peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools]
 

@@ -86,6 +86,27 @@ def test_a_pool_is_closed_to_what_no_gap_between_reserved_ranges_holds() -> None
     assert nowhere.allowed[4:].tolist() == [[False, True], [False, False]]
 
 
+@pytest.mark.parametrize("begin", range(12))
+def test_a_pool_is_closed_just_where_no_address_is_off_its_reserved_ranges(begin: int) -> None:
+    """Whatever its base is, and with the least alignment, a greatest offset, a fixed place, or a part that is far above another."""
+    ranges = ((begin, begin + 4), (begin + 11, begin + 12))
+    buffers = (
+        *(Buffer(f"b{size}", size, 2) for size in range(1, 12)),
+        Buffer("limited", 6, max_offset=8),
+        Buffer("decided", 3, fixed=Fixed("walled", 9)),
+        *(Buffer("low", 1), Buffer("high", 1)),
+    )
+    walled = Pool("walled", 20, base=1, reserved=ranges)
+    apart = Constraints(colocations=(Colocation("high", "low", 9),))
+    allowed = lower(Problem(buffers, (walled, Pool("open")), apart)).instance.allowed[:, 0]
+    for buffer, is_open in zip(buffers[:12], allowed.tolist(), strict=False):
+        most = 20 - buffer.size if buffer.max_offset is None else buffer.max_offset
+        places = (at for at in range(most + 1) if not (at + 1) % buffer.alignment)
+        free = [at for at in places if all(at + buffer.size <= low or at >= high for low, high in ranges)]
+        assert is_open == bool(free), buffer
+    assert allowed[12:].all()  # who is only there, and who is not looked at, stay
+
+
 def test_what_no_gap_of_any_memory_holds_keeps_its_memories_for_the_bounds_to_say_why() -> None:
     walled = tuple(Pool(name, 40, reserved=((10, 20),)) for name in "ab")
     assert lower(Problem((Buffer("large", 30),), walled)).instance.allowed.all()

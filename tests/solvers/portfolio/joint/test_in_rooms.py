@@ -19,7 +19,7 @@ from solvers.bounds.priced_room import priced_value
 from solvers.geometry.rooms import ways_of
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason
-from solvers.model.instance import Instance, Term
+from solvers.model.instance import Instance, Placement, Term
 from solvers.model.objective import evaluate
 from solvers.model.outcome import Outcome, Proof, Value
 from solvers.model.registry import get
@@ -157,17 +157,23 @@ def test_where_prices_prove_more_of_pools_as_they_are_these_are_solved_before_wa
     end = max(pool.size or 0 for pool in made.pools)
     pools = (pool if pool.size else replace(pool, reserved=((end, end + 64),)) for pool in made.pools)
     problem = with_preference(replace(made, pools=tuple(pools)), Preference.BALANCED)
-    instance, works = lower(problem).instance, list[int]()
+    instance, heard = lower(problem).instance, list[str]()
+
+    class Listening(Silent):
+        def incumbent(self, placement: Placement) -> None:
+            assert violation(instance, placement) is None
+            heard.append("as they are")
 
     def solve(rooms: Instance, task: Task, control: Control) -> Outcome:
         del rooms, control
-        works.append(task.limits.work or 0)
-        return Outcome(StopReason.WORK_LIMIT, work=works[-1])
+        heard.append("way")
+        return Outcome(StopReason.WORK_LIMIT, work=task.limits.work or 0)
 
-    found = solve_in_rooms(instance, TASK, Silent(), solve)
+    found = solve_in_rooms(instance, TASK, Listening(), solve)
     assert found is not None
     assert found.placement is not None
-    assert violation(instance, found.placement) is None
+    assert heard[0] == "as they are"
+    assert heard[-1] == "way"
     (prices, *_) = (proof for proof in found.certificates if proof.proof is Proof.PRICED_ROOM)
     assert priced_value(instance, prices.weights, prices.crowds) == prices.value <= found.bound[0]
 
