@@ -10,6 +10,7 @@ import numpy as np
 
 from ..model.instance import Bools, Instance, Ints
 from .presolve import floor_of
+from .rooms import torn_blocks
 
 
 def raised(instance: Instance, end: int, to: int) -> Instance:
@@ -81,8 +82,8 @@ class Throughout(NamedTuple):
 def throughout(instance: Instance) -> Throughout | None:
     """Blocks of one pool that can have their places before all others; None if there are none, or no others.
 
-    Fixed ones are where they are. Others may be lowest if no alignment is lost by that, and nothing has to lie, or end, at a certain height: in any
-    placement, each block lies above or below such a block, which can change places with all that is below it.
+    Fixed ones are where they are. Others may be lowest if no alignment is lost by that, nothing has to lie, or end, at a certain height, and nothing leaves
+    room between its parts: in any placement, each block lies above or below such a block, which can change places with all that is below it.
     """
     is_live = np.zeros(len(instance.part_block), dtype=np.bool_)
     is_live[instance.rect_part] = True
@@ -112,6 +113,7 @@ def throughout(instance: Instance) -> Throughout | None:
         and bool((ends + modulus > ends.max(where=~fixed, initial=0))[~fixed].all())
         and all(end <= floor for _, end in instance.pools[0].reserved)
         and not chosen.any()
+        and not (torn_blocks(instance) & (high > 0)).any()
         and floor % step == 0
     )
     if is_free:

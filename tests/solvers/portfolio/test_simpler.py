@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner import Buffer, Fixed, Options, Pool, Problem, plan
+from planner import Buffer, Colocation, Constraints, Fixed, Options, Pool, Problem, plan
 from planner.checks import check
 from planner.generate import Request, generate
 from planner.model.plan import PlanStatus
@@ -193,3 +193,12 @@ def test_sizes_that_lose_a_little_to_alignment_end_as_low_as_without(recurrent: 
     found = plan(replace(problem, buffers=buffers), OPTIONS)
     assert found.peak is not None
     assert 64 * (peak - 1) < found.peak <= 64 * peak
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_what_is_always_live_lies_between_parts_that_leave_room(size: int) -> None:
+    """Below both parts, or above, it would be one byte higher."""
+    buffers = (Buffer("low", 1), Buffer("high", size), Buffer("between", 1))
+    apart = Constraints(colocations=(Colocation("high", "low", 2),))
+    found = plan(Problem(buffers, (Pool("memory"),), apart), OPTIONS)
+    assert (found.status, found.peak, found.warnings) == (PlanStatus.OPTIMAL, 2 + size, ())
