@@ -15,7 +15,7 @@ from ..model.linear_terms import least_choice_cost, peak_price
 from ..model.outcome import Certificate, Proof, Value
 from ..model.solver import never
 from .one_pool import pool_bound
-from .priced_room import priced_value
+from .prices.priced_room import priced_value
 from .weighted_sections import Least, peaks_beside_free, shortage_by, weigh_busiest
 
 

@@ -12,9 +12,9 @@ from ..model.objective import evaluate
 from ..model.outcome import Certificate, Outcome
 from ..model.solver import Control, Feature, Solver, Task
 from .first_bounds import largest_by_busiest
-from .held_prices import bounded_second, has_second_of_peaks
-from .market import Market
-from .priced_room import can_price_room, priced_value, proof_of
+from .prices.held_prices import bounded_second, has_second_of_peaks
+from .prices.market import Market
+from .prices.priced_room import can_price_room, priced_value, proof_of
 from .weighted_sections import weigh_busiest
 
 OF_FIRST, OF_SECOND = (3, 4), 2

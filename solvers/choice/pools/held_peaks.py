@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.market import Floats, Market
-from ...bounds.priced_room import can_price
+from ...bounds.prices.market import Floats, Market
+from ...bounds.prices.priced_room import can_price
 from ...model.conflicts import live_pair_count
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import evaluate

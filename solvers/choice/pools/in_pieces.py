@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.market import Market
-from ...bounds.priced_room import can_price
+from ...bounds.prices.market import Market
+from ...bounds.prices.priced_room import can_price
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement

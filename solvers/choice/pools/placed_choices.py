@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...bounds.market import costs_by_pool
+from ...bounds.prices.market import costs_by_pool
 from ...heuristics.assign.from_prices import settled
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks

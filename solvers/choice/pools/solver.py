@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
-from ...bounds.market import Market
+from ...bounds.prices.market import Market
 from ...heuristics.best import Best
 from ...model.errors import StopReason
 from ...model.instance import Instance

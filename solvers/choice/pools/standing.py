@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...bounds.priced_room import can_price, proof_of
+from ...bounds.prices.priced_room import can_price, proof_of
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
 from ...model.objective import evaluate

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...bounds.priced_room import can_price, class_costs, priced_value, proof_of
+from ...bounds.prices.priced_room import can_price, class_costs, priced_value, proof_of
 from ...bounds.weighted_sections import LiveHeights, Weights, homes_of_classes, peak_sections, sharing_shortage
 from ...model.errors import SolverFailed, StopReason, Unsupported
 from ...model.instance import Instance

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.market import Floats, Market
+from ...bounds.prices.market import Floats, Market
 from ...fitting.orders import Fit
 from ...geometry.rules import violation
 from ...model.instance import Instance, Ints, Placement

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from ...bounds.first_bounds import least_of_term
-from ...bounds.priced_room import Held, priced_value
+from ...bounds.prices.priced_room import Held, priced_value
 from ...bounds.weighted_sections import least, value_by
 from ...geometry.presolve import Piece
 from ...model.errors import StopReason

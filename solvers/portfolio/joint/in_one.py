@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...bounds.market import Floats
+from ...bounds.prices.market import Floats
 from ...geometry.alike_pools import AsOne, as_one
 from ...geometry.rules import violation
 from ...heuristics.assign.from_prices import settled

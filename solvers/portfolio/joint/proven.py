@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...bounds.first_bounds import FirstBounds, least_of_term, peaks_at_least
 from ...bounds.must_share import shared_value
-from ...bounds.priced_room import priced_value
+from ...bounds.prices.priced_room import priced_value
 from ...bounds.short_weights import readable, shortened
 from ...bounds.weighted_sections import Weights, sharing_shortage
 from ...model.instance import Instance, Term

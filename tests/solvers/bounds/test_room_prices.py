@@ -19,8 +19,8 @@ from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.certificates import objections
 from planner.verifying.arguments.prices import priced_bound
 from solvers.bounds.first_bounds import first_bounds
-from solvers.bounds.held_prices import bounded_second, has_second_of_peaks
-from solvers.bounds.priced_room import priced_value
+from solvers.bounds.prices.held_prices import bounded_second, has_second_of_peaks
+from solvers.bounds.prices.priced_room import priced_value
 from solvers.bounds.room_prices import RoomPrices
 from solvers.model.instance import PoolSpec, Term
 from solvers.model.linear_terms import LINEAR

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
-from solvers.bounds.priced_room import priced_value, proof_of
+from solvers.bounds.prices.priced_room import priced_value, proof_of
 from solvers.bounds.weighted_sections import (
     LiveHeights,
     homes_of_classes,

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from solvers.bounds.priced_room import priced_value
+from solvers.bounds.prices.priced_room import priced_value
 from solvers.bounds.short_weights import shortened
 from solvers.bounds.weighted_sections import Weights
 from solvers.model.errors import StopReason

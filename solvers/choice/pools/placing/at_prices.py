@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ....bounds.market import Floats
+from ....bounds.prices.market import Floats
 from ....heuristics.assign.from_prices import settled
 from ....model.instance import Instance, Ints, Placement
 from ..prices.crowds import Priced

@@ -1,4 +1,4 @@
-"""The prices of a relaxation as a certificate that anybody can add up again (see solvers.bounds.priced_room)."""
+"""The prices of a relaxation as a certificate that anybody can add up again (see solvers.bounds.prices.priced_room)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ....bounds.priced_room import priced_value
+from ....bounds.prices.priced_room import priced_value
 from ....bounds.votes import MOST_VOTES, least_for_votes
 from ....model.instance import Instance, Ints
 from ....model.linear_terms import LINEAR, peak_price

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ....bounds.market import Floats, costs_by_pool
+from ....bounds.prices.market import Floats, costs_by_pool
 from ....fitting.orders import Fit
 from ....heuristics.greedy.packing import filled, packed
 from ....model.instance import Bools, Instance, Ints, Placement

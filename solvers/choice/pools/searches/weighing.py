@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....bounds.market import Floats, Market
-from ....bounds.priced_room import can_price_room
+from ....bounds.prices.market import Floats, Market
+from ....bounds.prices.priced_room import can_price_room
 from ....geometry.rules import violation
 from ....model.conflicts import live_pair_count
 from ....model.instance import Instance, Ints, Placement

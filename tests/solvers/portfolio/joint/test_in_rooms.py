@@ -15,7 +15,7 @@ from planner.model.plan import PlanStatus
 from planner.model.problem import Was
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.bounds.priced_room import priced_value
+from solvers.bounds.prices.priced_room import priced_value
 from solvers.geometry.rooms import ways_of
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from solvers.bounds.first_bounds import first_bounds
-from solvers.bounds.held_prices import bounded_second
+from solvers.bounds.prices.held_prices import bounded_second
 from solvers.model.instance import PoolSpec, Term
 from solvers.model.outcome import Certificate, Proof
 from solvers.model.solver import Silent, Task

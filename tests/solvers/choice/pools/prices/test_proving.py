@@ -20,7 +20,7 @@ from planner.planning.placing.lowering import lower
 from planner.reporting.explain import explain_bound
 from planner.verifying.arguments.certificates import objections
 from planner.verifying.findings import FindingKind
-from solvers.bounds.priced_room import priced_value
+from solvers.bounds.prices.priced_room import priced_value
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.program.writing import class_numbers, program_of

@@ -15,7 +15,7 @@ from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
-from solvers.bounds.market import costs_by_pool
+from solvers.bounds.prices.market import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.searches.filling import Filling, fullest

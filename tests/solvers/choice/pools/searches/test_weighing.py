@@ -11,8 +11,8 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.bounds.market import Market
-from solvers.bounds.priced_room import priced_value
+from solvers.bounds.prices.market import Market
+from solvers.bounds.prices.priced_room import priced_value
 from solvers.choice.pools.searches.weighing import Weighed, Weighing, weighed
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation

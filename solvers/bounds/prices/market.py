@@ -1,4 +1,4 @@
-"""The market of room in the pools: prices that prove a high bound (solvers.bounds.priced_room), found by raising them where demand exceeds room.
+"""The market of room in the pools: prices that prove a high bound (solvers.bounds.prices.priced_room), found by raising them where demand exceeds room.
 
 At the current prices, every class of blocks chooses its cheapest pool. Where more is live than the pool holds, room gets dearer; where room is left,
 it gets cheaper, in shrinking steps. No library and no matrix are needed: a round takes a few sums over all rects. The search uses floating-point
@@ -13,12 +13,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..geometry.shape import outline
-from ..model.errors import StopReason
-from ..model.instance import Instance, Ints, Term
-from ..model.linear_terms import choice_cost, peak_price
-from ..model.solver import Control, Task
-from .weighted_sections import Weights, peak_sections
+from ...geometry.shape import outline
+from ...model.errors import StopReason
+from ...model.instance import Instance, Ints, Term
+from ...model.linear_terms import choice_cost, peak_price
+from ...model.solver import Control, Task
+from ..weighted_sections import Weights, peak_sections
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

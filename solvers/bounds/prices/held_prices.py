@@ -1,4 +1,4 @@
-"""Looks for prices that bound a second term of peaks alone, with a first one of the choice alone held (solvers.bounds.priced_room).
+"""Looks for prices that bound a second term of peaks alone, with a first one of the choice alone held (solvers.bounds.prices.priced_room).
 
 A unit of the first term then has a price as well. At the price at which all that the choice can gain is worth as much as all that is live at the fullest
 section in the dearest pool, or half or twice that, prices mostly prove most.
@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.instance import Instance
-from ..model.linear_terms import choice_cost, moved_column, peak_price
-from ..model.outcome import Certificate, Proof
-from ..model.solver import Control, Task
+from ...model.instance import Instance
+from ...model.linear_terms import choice_cost, moved_column, peak_price
+from ...model.outcome import Certificate, Proof
+from ...model.solver import Control, Task
 from .market import Market
 from .priced_room import priced_value
 

@@ -7,7 +7,7 @@ terms that do not count peaks). With prices y[p, t] >= 0 for what is live in poo
     plus sum over p of                              min over H from 0 to capacity[p] of  (s * cost[p] - Y[p]) * H,
 
 since what is live in p at t is no more than the peak H, and the peak no more than the capacity. Good prices make overfull pools dear;
-solvers.bounds.market looks for them.
+solvers.bounds.prices.market looks for them.
 
 A crowd is a set of parts that are live together, each with a number of votes, and a price w on a vote in p, which their classes pay as well. Those that
 fit below H have no more than N(H) votes together, so the second sum is less by w * N(H) (see solvers.choice.pools.prices.crowds).
@@ -26,12 +26,12 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from ..model.instance import Instance, Term
-from ..model.interruption import interruptible
-from ..model.linear_terms import LINEAR, choice_cost, peak_price
-from ..model.outcome import Proof
-from .votes import least_for_votes
-from .weighted_sections import Weights, homes_of_classes, weigh
+from ...model.instance import Instance, Term
+from ...model.interruption import interruptible
+from ...model.linear_terms import LINEAR, choice_cost, peak_price
+from ...model.outcome import Proof
+from ..votes import least_for_votes
+from ..weighted_sections import Weights, homes_of_classes, weigh
 
 Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]]
 """(pool, section, parts, votes, numerator, denominator), as in a certificate."""
