@@ -191,8 +191,8 @@ class _Lowering:
         allowed = _agree(allowed & (highest >= lowest), pool_class)
         if len(self.pools) > 1 and any_reserved(self.pools):
             held = _agree(allowed & bases.held(modulus, residue, lowest, highest), pool_class)
-            fits = held.any(axis=1)  # bounds say why, where no gap holds a block
-            allowed[fits] = held[fits]
+            is_told = ~held.any(axis=1) & (allowed.sum(axis=1) == 1)  # the only pool's bounds say how much is missing
+            allowed[~is_told] = held[~is_told]
         return _PossibleBases(allowed, modulus, residue, lowest, highest, pool_class)
 
     def _ranks_by_name(self, first: Ints) -> Ints:

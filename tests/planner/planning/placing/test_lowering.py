@@ -107,9 +107,21 @@ def test_a_pool_is_closed_just_where_no_address_is_off_its_reserved_ranges(begin
     assert allowed[12:].all()  # who is only there, and who is not looked at, stay
 
 
-def test_what_no_gap_of_any_memory_holds_keeps_its_memories_for_the_bounds_to_say_why() -> None:
+def test_what_no_gap_holds_keeps_its_memory_only_where_bounds_say_how_much_is_missing() -> None:
     walled = tuple(Pool(name, 40, reserved=((10, 20),)) for name in "ab")
-    assert lower(Problem((Buffer("large", 30),), walled)).instance.allowed.all()
+    alone, choosing = Buffer("alone", 30, pools=("a",)), Buffer("choosing", 30)
+    assert lower(Problem((alone, choosing), walled)).instance.allowed.tolist() == [[True, False], [False, False]]
+
+
+def test_what_no_gap_of_several_memories_holds_is_named_at_once() -> None:
+    """With prices and choices of gaps it took more than a million units to find that there is no plan, and no buffer was named."""
+    low = Buffer("low", 6, live=((0, 1),), max_offset=0)
+    others = (Buffer("b", 4, live=((0, 1),)), Buffer("c", 3, live=((0, 1),)))
+    walled = (Pool("p", reserved=((0, 3),)), Pool("q", reserved=((0, 1), (11, 12))))
+    found = plan(Problem((low, *others), walled), Options(time_limit=None, work_limit=1_000, workers=1))
+    assert found.status is PlanStatus.INFEASIBLE
+    assert found.shortage is not None
+    assert found.shortage.message.startswith("buffer 'low' needs 6 bytes and fits nowhere, even alone")
 
 
 def test_pools_are_allowed_preferred_and_shared() -> None:
