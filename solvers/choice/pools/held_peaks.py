@@ -55,6 +55,8 @@ class HeldPeaks(PlacedChoices):
         program, first = self.program, self.program.terms[0]
         if self.value is None or self._is_over() or len(program.homes) != self.instance.blocks or program.apart:
             return False
+        if not self.instance.sections:
+            return False
         if len(set(first.of_peaks) - {0}) != 1 or first.is_largest:
             return False
         if any(room.capacity is None for room in self._free_rooms()) or not first.of_peaks[last_turn(self.instance)]:

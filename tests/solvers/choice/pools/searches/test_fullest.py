@@ -15,7 +15,7 @@ from hypothesis import assume, given
 
 from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Constraints, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
@@ -105,6 +105,19 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int,
         patch.setattr(budget, "MOST_ENTRIES_FROM_FULLEST", most_entries)
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
+
+
+def test_pools_are_not_filled_where_nothing_is_live_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conflicts alone say who shares no address; the fullest section was asked for, and there was none."""
+    monkeypatch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
+    monkeypatch.setattr(fullest, "MOST_CLASSES", 2)
+    buffers, apart = (Buffer("a", 5), Buffer("b", 5), Buffer("c", 5, reads=3)), Constraints(conflicts=(("a", "c"),))
+    problem = with_preference(Problem(buffers, (Pool("p", 6), Pool("q", 20, rank=1)), apart), Preference.SIZE)
+    outcome = get("pools_first").solve(lower(problem).instance, Task(Limits(work=500_000)), Silent())
+    best = solve(problem).value
+    assert outcome.value is not None
+    assert best is not None
+    assert outcome.bound <= best <= outcome.value
 
 
 @effort(9, 5_000)
