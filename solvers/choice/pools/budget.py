@@ -40,6 +40,8 @@ WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)
 """For filling pools in turn there, first of all; and where nothing else is begun."""
 WEIGHED_PER_ENTRY = 120
 """With more work for each number in the program, it does as well without."""
+SCARCE_IF_APART = 3
+"""So many times that where blocks must be in different pools: prices know nothing of it, nor do the heights that they lead to."""
 
 # What is near enough: within one part in so many.
 

@@ -146,7 +146,7 @@ class FreeHeights(HeldPeaks):
         if core is None:
             return False
         self._has_room.add(question.term)
-        displaces = not question.term and not self.program.apart
+        displaces = not question.term
         share = budget.WITH_ROOM_BEFORE_DISPLACING if displaces else budget.WITH_ROOM
         search = StretchSearch(core, self.packing, self.program, self.number, question)
         is_packed = bool(self._take(search.run(self._some(share))))

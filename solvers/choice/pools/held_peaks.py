@@ -182,7 +182,7 @@ class HeldPeaks(PlacedChoices):
 
     def _displace_below(self, index: int, share: Share) -> None:
         """Blocks take the places of others with those peaks as they are."""
-        if self.best is None or self._is_over() or self.program.apart:
+        if self.best is None or self._is_over():
             return
         below = ending_at(self.instance, self._tops_held(index))
         self._take(displaced(below, index, self.packing, self.best, self._some(share)))

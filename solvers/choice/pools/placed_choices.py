@@ -53,6 +53,8 @@ class PlacedChoices(Standing):
     def begin_weighed(self) -> None:
         """Begin with pools that are filled in turn, where peaks are weighed against the choice and work is scarce."""
         scarce = budget.WEIGHED_PER_ENTRY * self.asking.joined(self.program)
+        if self.program.apart:  # of which prices know nothing, nor questions below the heights that these lead to
+            scarce *= budget.SCARCE_IF_APART
         if self._is_over() or not self.program.terms or self._some(budget.WHOLE) >= scarce:
             return
         self.weighed = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
@@ -177,9 +179,9 @@ class PlacedChoices(Standing):
             self.has_chosen = True
 
     def _can_displace(self) -> bool:
-        """Does the first term count the choice of pools alone, for each block by itself?"""
+        """Does the first term count the choice of pools alone?"""
         term = self.program.terms[0] if self.program.terms else None
-        return term is not None and not self.program.apart and not term.counts_peaks
+        return term is not None and not term.counts_peaks
 
     def _with_room_elsewhere(self, pools: Ints) -> Placement | None:
         """The choice as far as it can be packed at once; who finds no room goes where it costs least."""

@@ -34,13 +34,13 @@ def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: 
 def filled(
     instance: Instance, pool: int, blocks: Ints, order: Ints, hurries: Callable[[], bool] | None = None
 ) -> tuple[Ints, Ints]:
-    """Bases for the blocks in this pool, each as low as there is room, and those left out since there is none, by their numbers in `blocks`.
+    """Bases for the blocks in this pool, each in turn as low as there is room, and those left out since there is none, by their numbers in `blocks`.
 
     Once `hurries` is true, what cannot be stacked on top is left out.
     """
     piece = restrict(instance, blocks, [pool]).instance
     kernels = active_for(piece).kernels
-    return kernels.greedy_fill(piece.sections, columns(piece), _fixed_first(piece, order), Fit.LOWEST, hurries)
+    return kernels.greedy_fill(piece.sections, columns(piece), np.ascontiguousarray(order), Fit.LOWEST, hurries)
 
 
 def _fixed_first(piece: Instance, order: Ints) -> Ints:

@@ -51,7 +51,8 @@ def pool_by_pool(instance: Instance, hurries: Callable[[], bool] | None = None) 
         for p in np.unique(pool[fresh]).tolist():
             check_interrupted()
             here = np.flatnonzero(pool == p)
-            offset[here], left_out = filled(instance, p, here, np.argsort(whereabouts.rank[here]), hurries)
+            order = np.lexsort((whereabouts.rank[here], ~only[here, p]))
+            offset[here], left_out = filled(instance, p, here, order, hurries)
             moving[here[left_out]] = True
         if not moving.any():
             return Packed(Placement(pool, offset), as_preferred)

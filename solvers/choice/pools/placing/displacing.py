@@ -11,7 +11,7 @@ from ....kernels.selection import Origin
 from ....model.instance import Instance, Ints, Placement
 from ....model.linear_terms import choice_cost
 from .. import budget
-from ..program.writing import class_numbers
+from ..program.by_itself import ruled
 from .packing import Packing
 
 MOST_COST_BITS = 52
@@ -53,13 +53,12 @@ def displaced(instance: Instance, index: int, packing: Packing, start: Placement
 
 def can_displace(instance: Instance) -> bool:
     """Is there something to be found soon?"""
-    return active_for(instance).origin is Origin.NATIVE and not len(instance.apart)
+    return active_for(instance).origin is Origin.NATIVE
 
 
 def _homes(instance: Instance, cost: Ints) -> Homes:
-    """What holds of each block in each pool. Blocks that share a pool with others stay where they are."""
-    number = class_numbers(instance)
-    is_alone = np.bincount(number)[number] == 1
+    """What holds of each block in each pool. Blocks that share a pool with others, or must be apart from some, stay where they are."""
+    is_alone = ~ruled(instance)
     counted = np.where(is_alone[:, None] & instance.allowed, cost, 0)
     shift = max(sum(map(sum, counted.tolist())).bit_length() - MOST_COST_BITS, 0)
     taken = [(pool, *ends) for pool, room in enumerate(instance.pools) for ends in room.reserved]

@@ -60,6 +60,7 @@ class Filling:
         self._instance, self._task, self._control, self._given = instance, task, control, division
         pools = instance.pools
         self._turns = in_turn(instance)
+        self._is_fixed = instance.lowest == instance.highest
         self._block = instance.part_block[instance.rect_part]
         self._sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         live = self._live(np.ones(instance.blocks, dtype=bool))
@@ -215,7 +216,7 @@ class Filling:
         pools, offset = np.full(lower.blocks, -1), np.zeros(lower.blocks, dtype=np.int64)
         for pool, gains in zip(self._turns, self._gains, strict=False):
             some = np.flatnonzero((pools < 0) & lower.allowed[:, pool] & ((keeps < 0) | (keeps == pool)))
-            stays = keeps[some] == pool
+            stays = (keeps[some] == pool) | self._is_fixed[some, pool]
             long = np.where(stays, -self._lives[some], 0)
             order = np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays))
             bases, out = filled(lower, pool, some, order)

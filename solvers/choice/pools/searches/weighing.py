@@ -21,6 +21,8 @@ from ....model.linear_terms import choice_cost, peak_price
 from ....model.solver import Control, Goal, Task
 from .. import budget
 from ..placing.packing import Packing, ending_at
+from ..program.by_itself import by_itself
+from ..program.writing import class_numbers
 from .filling import Filling
 
 PATIENCE = 24
@@ -42,10 +44,10 @@ class Weighing(Filling):
     """The attempts of one instance below given heights."""
 
     def __init__(self, instance: Instance, task: Task, control: Control, heights: Ints) -> None:
-        ends = (pool.capacity for pool in instance.pools)
-        tops = tuple(most if end is None else min(end, most) for end, most in zip(ends, heights.tolist(), strict=True))
         super().__init__(instance, 0, task, control)
-        self._tops = tops
+        ends = (pool.capacity for pool in instance.pools)
+        most = np.maximum(heights, [self._least_height(pool) for pool in range(len(heights))]).tolist()
+        self._tops = tuple(top if end is None else min(end, top) for end, top in zip(ends, most, strict=True))
         self._prices = [peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools]
 
     def run(self, work: int) -> Placement | None:
@@ -64,6 +66,12 @@ class Weighing(Filling):
                     least, found, idle = cost, (pools, offset, rest), 0
             self._let_come_sooner(rest, live - self._tops[last], lower)
         return None if found is None else self._with_last(*found, min(work, budget.PACKING_LAST))
+
+    def _least_height(self, pool: int) -> int:
+        """What those take that can be nowhere else."""
+        allowed = self._instance.allowed
+        stays = allowed[:, pool] & (allowed.sum(axis=1) == 1)
+        return int(max(self._live(stays).max(), self._instance.block_high[stays].max(initial=0)))
 
     def _cost(self, pools: Ints, offset: Ints, height: int) -> float:
         """Of these pools, if the last one is so high; the others are filled up to these offsets."""
@@ -92,16 +100,27 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
     prices, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
     if market.heights is None or not market.heights.any():
         return Weighed(None, spent)
-    weighing = Weighing(instance, task, control, market.heights.astype(np.int64))
+    alone = by_itself(instance, market.costs_at(prices) + _raising(instance, market.heights))
+    if alone is None:
+        return Weighed(None, spent, market.sections, prices)
+    weighing = Weighing(alone, task, control, market.heights.astype(np.int64))
     found = weighing.run(work - spent)
     if found is not None and violation(instance, found) is not None:
         found = None
     return Weighed(found, spent + weighing.work, market.sections, prices)
 
 
+def _raising(instance: Instance, heights: Floats) -> Floats:
+    """(classes, P) what it costs to make pools as high as the highest block of each class. At prices on room, which many share, that is hardly seen."""
+    number = class_numbers(instance)
+    high = np.zeros(int(number.max()) + 1)
+    np.maximum.at(high, number, instance.block_high)
+    prices = np.array([peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools], dtype=np.float64)
+    raised: Floats = np.maximum(high[:, None] - heights, 0.0) * prices
+    return raised
+
+
 def _is_weighed(instance: Instance) -> bool:
-    """Does the first term weigh peaks against the choice, for each block by itself?"""
+    """Does the first term weigh peaks against the choice?"""
     term = instance.terms[0]
-    if choice_cost(instance, term) is None or not peak_price(instance, term) or not can_price_room(instance):
-        return False
-    return len(np.unique(instance.pool_class)) == instance.blocks and not len(instance.apart)
+    return choice_cost(instance, term) is not None and bool(peak_price(instance, term)) and can_price_room(instance)

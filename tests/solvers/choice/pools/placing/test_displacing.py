@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,15 @@ def test_blocks_that_share_a_pool_stay() -> None:
     placement = found(instance_of([0, 1, 1]), [1, 1, 1], [0, 4, 8])
     assert placement is not None
     assert placement.pool.tolist() == [0, 1, 1]
+
+
+@where_native_run("without them nothing is looked for")
+def test_blocks_that_must_be_apart_stay() -> None:
+    """The first block takes the place of neither, but room beside the last one."""
+    instance = replace(instance_of([0, 1, 2]), apart=np.array([(1, 2)]))
+    placement = found(instance, [1, 1, 0], [0, 4, 0])
+    assert placement is not None
+    assert placement.pool.tolist() == [0, 1, 0]
 
 
 @where_native_run("without them nothing is looked for")

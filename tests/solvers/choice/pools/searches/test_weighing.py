@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,9 +18,10 @@ from solvers.choice.pools.searches.weighing import Weighed, Weighing, weighed
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.heuristics.assign.from_prices import settled
-from solvers.model.instance import Instance
+from solvers.model.instance import Instance, PoolSpec, Term
 from solvers.model.objective import evaluate, peaks
 from solvers.model.solver import Goal, Limits, Silent, Task
+from tests.small.instances import make_instance, plain
 
 LITTLE = 60_000
 
@@ -70,3 +72,33 @@ def test_nothing_is_filled_where_peaks_are_not_weighed(preference: Preference) -
 
 def test_nothing_is_filled_where_any_plan_will_do() -> None:
     assert weighed(crowded("pools", 1), Task(Limits(), goal=Goal.FIT), Silent(), LITTLE) == Weighed(None, 0)
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+def test_blocks_that_must_share_pools_or_be_apart_are_put_there_first(kind: str) -> None:
+    """Nothing was filled then, as only blocks by themselves can come sooner or later."""
+    instance = crowded(kind, 1)
+    free = np.flatnonzero(instance.allowed.all(axis=1))[:20].reshape(-1, 2)
+    pool_class = instance.pool_class.copy()
+    pool_class[free[:5, 1]] = pool_class[free[:5, 0]]
+    tied = replace(instance, pool_class=pool_class, apart=free[5:])
+    found = weighed(tied, Task(Limits()), Silent(), LITTLE).placement
+    assert found is not None
+    assert violation(tied, found) is None
+
+
+def test_what_just_fits_below_a_height_does_not_come_before_what_can_be_nowhere_else() -> None:
+    """It was taken for fixed, as it can begin only there."""
+    wide, forced = plain(0, 4, 8, access=(0, 1)), plain(1, 2, 5, access=(0, 9), pools=(0,))
+    instance = make_instance([wide, forced], pools=[PoolSpec(9), PoolSpec(None)], terms=(Term.BALANCED,))
+    found = Weighing(instance, Task(Limits()), Silent(), np.array([8, 8])).run(LITTLE)
+    assert found is not None
+    assert found.pool.tolist() == [1, 0]
+
+
+def test_no_pool_is_lower_than_what_can_be_nowhere_else() -> None:
+    forced, other = plain(0, 2, 7, access=(0, 9), pools=(0,)), plain(0, 2, 5, access=(0, 1))
+    instance = make_instance([forced, other], pools=[PoolSpec(9), PoolSpec(None)], terms=(Term.BALANCED,))
+    found = Weighing(instance, Task(Limits()), Silent(), np.array([2, 8])).run(LITTLE)
+    assert found is not None
+    assert found.pool.tolist() == [0, 1]
