@@ -103,7 +103,9 @@ class Role(NamedTuple):
     most_places: int | None = None
     """With more pairs of a block and a pool that it may be in, a joint program takes hundreds of MiB and is hardly ever solved."""
     most_blocks: int | None = None
-    """With more blocks it declines, which need not be asked of another process."""
+    """With more blocks it declines, which need not be asked of another process;"""
+    least_work_per_block: int = 0
+    """and so it does with less work for each block."""
 
     def takes(self, places: int, blocks: int) -> bool:
         """True if it is of use for so many blocks, and so many pairs of a block and a pool."""
@@ -123,7 +125,7 @@ ROSTER = {
     "must_share": Role(joint=True, minds_reuse=True),
     "must_move": Role(joint=True, minds_moves=True),
     "room_prices": Role(joint=True),
-    "pool_sharing": Role(joint=True, works_ahead=True, most_blocks=2_000),
+    "pool_sharing": Role(joint=True, works_ahead=True, most_blocks=2_000, least_work_per_block=30),
     "keep": Role(joint=True, saves_greedy=True, minds_moves=True),
     "reuse": Role(joint=True, saves_greedy=True, minds_reuse=True),
     "pools_first": Role(joint=True, leads=True, saves_greedy=True),

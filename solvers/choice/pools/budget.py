@@ -68,8 +68,8 @@ WITHOUT_START = Share(1, 3)
 """For such a question without a choice to begin with: what is found with more can mostly not be packed any more, and windows come further."""
 AT_FIRST = Share(1, 16)
 """Before anything else, what is easy is done."""
-NARROWED, PACKING_NARROWED = Share(1, 16), Share(2, 3)
-"""First of all, where what ends leaves its room to what begins: for a choice that keeps them together, and for packing a pool of it;"""
+NARROWING, NARROWED, PACKING_NARROWED = Share(1, 4), Share(1, 16), Share(2, 3)
+"""First of all, where what ends leaves its room to what begins: for finding that, for a choice that keeps them together, and for packing a pool of it;"""
 AT_FULLEST = Share(1, 16)
 """and for a proof by what is live at the fullest moment."""
 WINDOWS = Share(3, 5)
@@ -290,8 +290,8 @@ MOST_ENTRIES_FOR_ROUNDING = 10_000
 """Where earlier terms hold the peaks of larger programs, cuts from sums of rows take most of the time, and count next to nothing."""
 PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
-MODEL_PER_ENTRY, A_QUESTION = 4, 5_000
-"""Making a model, and what CP-SAT does before it counts."""
+MODEL_PER_ENTRY, A_QUESTION, REFUSED = 4, 5_000, 500
+"""Making a model, and what CP-SAT does before it counts; and a question for which too little is left, so that who keeps asking comes to an end."""
 COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3

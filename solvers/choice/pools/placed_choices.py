@@ -19,7 +19,7 @@ from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
 from .program.entries import at_fullest
 from .program.exchanges import narrowed
-from .program.writing import class_numbers, pools_of_classes, program_of
+from .program.writing import class_numbers, pools_of_classes, program_of, size_as_one
 from .questions.question import Question
 from .searches.peaks import Choice
 from .searches.stretches import CROWDED, most_live
@@ -35,9 +35,11 @@ class PlacedChoices(Standing):
 
     def begin_narrowed(self) -> None:
         """Begin with what leaves its room to each other in one pool, where that is most."""
-        smaller, work = narrowed(self.instance)
+        smaller, work = narrowed(self.instance, self._share(budget.NARROWING))
         self.packing.work += work
         if smaller is None or not self.program.terms or self._is_over():
+            return
+        if self._some(budget.WHOLE) < budget.PROGRAM_PER_ENTRY * size_as_one(smaller):
             return
         program, number = program_of(smaller), class_numbers(smaller)
         self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries

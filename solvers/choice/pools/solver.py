@@ -64,22 +64,24 @@ def _is_late(instance: Instance, task: Task) -> bool:
 
 
 def _has_little_work(instance: Instance, task: Task) -> bool:
-    """Is there less than it takes to write and solve a program, where others do more with it?"""
-    term, work = instance.terms[0], task.limits.work
-    if work is None or choice_cost(instance, term) is None:
-        return False
-    can_begin = peak_price(instance, term) or (task.start is not None and can_displace(instance))
-    return bool(can_begin) and work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
+    """Is there less than it takes to write and solve a program, which others use better?"""
+    work = task.limits.work
+    return work is not None and work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
 
 
 def _without_program(instance: Instance, task: Task, control: Control) -> Outcome:
     """What pools that are filled in turn give where peaks are weighed, and blocks that take the places of others where the choice alone counts."""
     assert task.limits.work is not None
     best = Best(NAME, instance, task, control)
+    is_choice = choice_cost(instance, instance.terms[0]) is not None
+    if not is_choice or (task.start is None and not peak_price(instance, instance.terms[0])):
+        return best.outcome()
     if peak_price(instance, instance.terms[0]):
         part, of = budget.WEIGHED_ALONE
         filled = weighed(instance, task, control, task.limits.work * part // of)
         found, work = filled.placement, filled.work
+    elif not can_displace(instance):
+        return best.outcome()
     else:
         assert task.start is not None
         part, of = budget.DISPLACED_ALONE

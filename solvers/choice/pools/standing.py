@@ -33,6 +33,7 @@ class Standing:
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         self.instance, self.program, self.task, self.control = instance, program, task, control
         self.asking = Asking(task.limits, task.seed, control)
+        self.asking.left = self._left
         self.packing = Packing(instance, task, control)
         self.packing.work += budget.PROGRAM_PER_ENTRY * self.asking.joined(program)
         self.best: Placement | None = task.start

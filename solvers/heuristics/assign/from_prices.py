@@ -13,7 +13,7 @@ from ...model.instance import Instance, Ints, Placement
 from ...model.solver import Control, Task
 from ..greedy.packing import ORDERS_TO_TRY, packed
 
-WORK_OF_PACKING = 2
+WORK_OF_PACKING, WORK_OF_AN_ORDER = 2, 500
 SHARE_OF_WORK = 8
 """Finding prices takes at most an eighth of the work."""
 PRIORITY = "priority"
@@ -27,6 +27,11 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
     found, spent = settled(instance, market.costs_at(prices))
     return found, work + spent
+
+
+def work_of_settling(instance: Instance) -> int:
+    """Less than `settled` takes: each block is packed once, in all orders."""
+    return (len(ORDERS_TO_TRY) + 1) * (WORK_OF_PACKING * instance.blocks + WORK_OF_AN_ORDER)
 
 
 def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
@@ -76,7 +81,7 @@ def _best_packing(instance: Instance, pool: int, blocks: Ints, loss: Floats) -> 
             np.argsort(-np.minimum(loss, 1e30) / np.maximum(area, 1.0), kind="stable") if order == PRIORITY else order
         )
         found = packed(instance, pool, blocks, sequence, Fit.LOWEST)
-        work += WORK_OF_PACKING * len(blocks) + 500
+        work += WORK_OF_PACKING * len(blocks) + WORK_OF_AN_ORDER
         if found is None:
             continue
         lost = float(np.minimum(loss[found[1] > 0], 1e30).sum())

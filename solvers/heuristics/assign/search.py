@@ -21,7 +21,7 @@ from ..best import Best
 from ..greedy.packing import ORDERS_TO_TRY, packed
 from ..layout import LOOK_EVERY, Spots
 from ..local_search import WORK_OF_A_BLOCK, WORK_OF_LOOKING, LocalSearch
-from .from_prices import from_prices
+from .from_prices import from_prices, work_of_settling
 from .worth import Worth
 
 FEWEST, MOST = 3, 20
@@ -49,7 +49,8 @@ class Assign(Solver):
         best, work = Best(self.name, instance, task, control), 0
         if task.start is None or not instance.has_choice:
             return best.outcome()
-        if task.goal is Goal.MINIMISE and len(instance.rect_part):
+        is_enough = task.limits.work is None or task.limits.work >= work_of_settling(instance)
+        if task.goal is Goal.MINIMISE and len(instance.rect_part) and is_enough:
             found, work = from_prices(instance, task, control)
             if found is not None:
                 best.offer(found)

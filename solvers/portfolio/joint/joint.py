@@ -185,8 +185,9 @@ class Joint:
                 if self._finished() is None:
                     self._lead(name)
             for name in self.bounders:
-                if self._finished() is None:
-                    self._ask(name, self._left())
+                left, least = self._left(), role_of(name).least_work_per_block * self.instance.blocks
+                if self._finished() is None and (left is None or left >= least):
+                    self._ask(name, left)
         self._seek_ways()
 
     def _lead(self, name: str) -> None:

@@ -59,6 +59,8 @@ class SettledPools:
         self._known, self._proven = known, proven
         self._packed: bytes | None = None
         """The choice of pools, and of pairs that share, that is proven to be packed as low as can be."""
+        self._in_vain: tuple[bytes, int] | None = None
+        """Such a choice that could not even be begun to be packed, and the work that was too little for that."""
         self.all_are_tried = False
         """True once every choice of pools was tried, and with it every tie."""
 
@@ -70,8 +72,13 @@ class SettledPools:
         """Pack the best placement's choice lower, with this work in this round."""
         assert self._known.placement is not None
         settled = self._settled()
-        if self._pack(self._known.placement.pool, number, work).stop is StopReason.PROVED:
+        if self._in_vain is not None and self._in_vain[0] == settled and work <= self._in_vain[1]:
+            return  # bounds, which are not counted, would be worked out again for nothing
+        outcome = self._pack(self._known.placement.pool, number, work)
+        if outcome.stop is StopReason.PROVED:
             self._packed = settled
+        elif not outcome.work:
+            self._in_vain = settled, work
 
     def _settled(self) -> bytes:
         """What is settled where the best placement is packed lower."""

@@ -25,9 +25,9 @@ A_MOMENT, SUMS_A_UNIT, MOST_A_BLOCK = 30, 32, 100
 """The work of comparing the changes of a moment, of so many sums one unit, and for each block at most."""
 
 
-def narrowed(instance: Instance) -> tuple[Instance | None, int]:
-    """The narrower instance, if it has far fewer classes, and the work of finding it."""
-    search = _Search(instance)
+def narrowed(instance: Instance, most: int | None = None) -> tuple[Instance | None, int]:
+    """The narrower instance, if it has far fewer classes, and the work of finding it, which ends after about so much."""
+    search = _Search(instance, most)
     for most in MOST_CHANGES:
         while search.join_once(most):
             pass
@@ -43,7 +43,7 @@ def narrowed(instance: Instance) -> tuple[Instance | None, int]:
 class _Search:
     """Classes that are joined."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, most: int | None) -> None:
         self.work = 0
         self.number = class_numbers(instance)
         self.classes = int(self.number.max(initial=-1)) + 1
@@ -51,7 +51,7 @@ class _Search:
         np.logical_and.at(open_to, self.number, instance.allowed)
         self._open_to = list(open_to)
         self._joined_to = list(range(self.classes))
-        self._most = MOST_A_BLOCK * instance.blocks
+        self._most = MOST_A_BLOCK * instance.blocks if most is None else min(MOST_A_BLOCK * instance.blocks, most)
         self._compared_at = dict[int, dict[int, int]]()
         """By moment, what was compared there last."""
         self._moments = _changes(instance, self.number.tolist())

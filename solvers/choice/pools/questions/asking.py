@@ -55,6 +55,8 @@ class Asking:
         """Why no more questions are possible: the clock, lack of memory, or a crash."""
         self.fault: str | None = None
         """What of that the user should read."""
+        self.left: Callable[[], int | None] = lambda: None
+        """The work that all steps together have left; None: any."""
         self._limits, self._seed, self._control = limits, seed, control
         self._lines = [Line(limits, control)]
         self._joined: tuple[Program, int] | None = None
@@ -81,9 +83,9 @@ class Asking:
         """The answer within this much work. Raises Unsupported, Unavailable and SolverFailed."""
         if self.stop is not None:
             return Answer(None, None, None, self.stop)
-        wish = Wish(program, question, work)
+        wish = Wish(program, question, self._rest(work, program))
         if wish.is_too_little:
-            self.work += budget.A_QUESTION  # so that a caller who keeps asking comes to an end
+            self.work += budget.REFUSED
             return Answer(None, None, None, StopReason.WORK_LIMIT)
         self._charge(program)
         has_covers = self._has_covers_of(program)
@@ -111,7 +113,8 @@ class Asking:
             return None
         wish = LinearProgram(program, held, rounds, work)
         is_known = bool(self._solved) and wish.goes_on_from(self._solved[-1])
-        self._charge_relaxing(None if is_known else program)
+        if not self._charge_relaxing(program, is_known=is_known):
+            return None
         reply = self._reply_ahead(wish) or self._relaxed(self._line_with_covers(), wish)
         if self._is_missing(reply):
             return None
@@ -136,7 +139,7 @@ class Asking:
     ) -> Relaxed | None:
         """The linear program of the term after those held, with these crowds and no others; None if it was not solved."""
         request = {"heights": (), "held": held, "rounds": 1, "enough": math.inf}
-        return self._relaxed_with(program, crowds, request | {"work": work}, len(held))
+        return self._relaxed_with(program, crowds, request | {"work": work}, len(held), is_due=True)
 
     def relax_charged(
         self, program: Program, charged: Charged, crowds: Sequence[Crowd], rounds: int, work: int
@@ -160,9 +163,8 @@ class Asking:
         The first term holds the sum of the heights; `full` are the fullest sections. `known` are a bound and the best value, and which part of that the bound
         must be near after some boxes; 0: any.
         """
-        if self.stop is not None:
+        if self.stop is not None or not self._charge_relaxing(program, is_known=self._known is program):
             return None, None, None
-        self._charge_relaxing(None if self._known is program else program)
         request = {"question": None, "crowds": None, "full": full, "held": held, "known": known}
         line = self._free_line() or self._lines[0]
         reply = self._said(line, program, request | {"work": work} | self._usual)
@@ -176,11 +178,11 @@ class Asking:
         return bound, first, last
 
     def _relaxed_with(
-        self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int
+        self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int, *, is_due: bool = False
     ) -> Relaxed | None:
-        if self.stop is not None:
+        is_known = self._known is program
+        if self.stop is not None or not self._charge_relaxing(program, is_known=is_known, is_due=is_due):
             return None
-        self._charge_relaxing(None if self._known is program else program)
         line = self._free_line() or self._lines[0]
         reply = self._said(line, program, {"question": None, "crowds": crowds} | request | self._usual)
         if self._is_missing(reply):
@@ -200,9 +202,17 @@ class Asking:
     def _written(self, wish: Wish, *, has_covers: bool) -> dict[str, Any]:
         return {"question": wish.question, "work": wish.work, "goes_on": has_covers} | self._usual
 
-    def _charge(self, program: Program | None) -> None:
-        self.work += budget.A_QUESTION + (0 if program is None else budget.MODEL_PER_ENTRY * program.entries)
-        self._known = program or self._known
+    def _rest(self, work: int | None, program: Program) -> int | None:
+        """What is left for a question once its model is made."""
+        left = self.left()
+        if left is None:
+            return work
+        rest = max(left - budget.A_QUESTION - budget.MODEL_PER_ENTRY * program.entries, 1)
+        return rest if work is None else min(work, rest)
+
+    def _charge(self, program: Program) -> None:
+        self.work += budget.A_QUESTION + budget.MODEL_PER_ENTRY * program.entries
+        self._known = program
 
     def joined(self, program: Program) -> int:
         """The numbers in the program for its linear program, in which pools that are alike are one."""
@@ -210,12 +220,21 @@ class Asking:
             self._joined = program, entries_as_one(program)
         return self._joined[1]
 
-    def _charge_relaxing(self, program: Program | None) -> None:
-        """The same for a linear program: pools that are alike are compared and sent, and all else is done with one of them."""
-        joined = 0 if program is None else self.joined(program)
-        others = 0 if program is None else program.entries - joined
-        self.work += budget.A_QUESTION + budget.MODEL_PER_ENTRY * joined + others // budget.COMPARED_ALIKE_A_UNIT
-        self._known = program or self._known
+    def _charge_relaxing(self, program: Program, *, is_known: bool, is_due: bool = False) -> bool:
+        """The same for a linear program: pools that are alike are compared and sent, and all else is done with one of them.
+
+        False if too little is left to write it, unless it `is_due`.
+        """
+        joined, sent = self.joined(program), 0
+        if not is_known:
+            sent = budget.MODEL_PER_ENTRY * joined + (program.entries - joined) // budget.COMPARED_ALIKE_A_UNIT
+        left = None if is_due else self.left()
+        if left is not None and left < budget.A_QUESTION + sent + budget.RELAXATION_PER_ENTRY * joined:
+            self.work += budget.REFUSED
+            return False
+        self.work += budget.A_QUESTION + sent
+        self._known = program
+        return True
 
     def _is_missing(self, reply: Reply) -> bool:
         """Is there no answer? Then the process has ended for good."""

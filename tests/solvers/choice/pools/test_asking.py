@@ -14,11 +14,13 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
 from solvers.choice.pools.placing.windows import far_apart
 from solvers.choice.pools.questions.asking import Asking, Wish
 from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.presolve import scaled, unit
+from solvers.model.errors import StopReason
 from solvers.model.outcome import Outcome
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
@@ -133,3 +135,34 @@ def test_windows_that_follow_each_other_are_far_apart() -> None:
     windows = [[n] for n in range(9)]
     assert far_apart(windows) == [[0], [5], [1], [6], [2], [7], [3], [8], [4]]
     assert far_apart(windows[:1]) == [[0]]
+
+
+def test_what_cannot_be_written_with_what_is_left_is_not_begun() -> None:
+    """It was, and took several times what was left."""
+    program = PROGRAMS[0]
+
+    def use(asking: Asking) -> list[Any]:
+        asking.left = lambda: budget.A_QUESTION
+        question = asking.ask(program, Question(0), WORK)
+        assert (question.pools, question.stopped) == (None, StopReason.WORK_LIMIT)
+        return [asking.relax(program, (), WORK), asking.relax_box(program, (), (), 1, WORK)]
+
+    heard, work, requests = told(use, 1)
+    assert heard == [None, None]
+    assert (work, requests) == (3 * budget.REFUSED, 0)
+
+
+def test_a_question_may_take_no_more_than_is_left_once_it_is_written() -> None:
+    program, given = PROGRAMS[0], list[int]()
+    said = Line.said
+
+    def noted(line: Line, asked: Any, request: dict[str, Any]) -> Any:
+        given.append(request["work"])
+        return said(line, asked, request)
+
+    asking = Asking(Limits(), 0, Silent())
+    asking.left = lambda: 50_000
+    with patch.object(Line, "said", noted):
+        asking.ask(program, Question(0), WORK)
+    asking.close()
+    assert given == [50_000 - budget.A_QUESTION - budget.MODEL_PER_ENTRY * program.entries]

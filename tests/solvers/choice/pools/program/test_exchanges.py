@@ -90,6 +90,13 @@ def test_where_many_sums_are_equal_no_more_is_compared_than_may_be() -> None:
     assert work <= exchanges.A_MOMENT * len(exchanges.MOST_CHANGES) + exchanges.MOST_SETS // exchanges.SUMS_A_UNIT
 
 
+def test_it_ends_after_about_as_much_work_as_it_may_take() -> None:
+    instance = lower(generate("pool_packing", Request(200, 1))).instance
+    _, whole = narrowed(instance)
+    _, work = narrowed(instance, whole // 4)
+    assert whole // 8 <= work <= whole // 2
+
+
 def test_what_may_not_be_together_is_not_joined() -> None:
     homes = [plain(0, 4, 60, pools=[0]), plain(4, 8, 60, pools=[1])]
     assert narrowed(make_instance(homes, pools=TWO))[0] is None
