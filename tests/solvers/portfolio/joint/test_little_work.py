@@ -15,7 +15,7 @@ from solvers.model.instance import Instance
 from solvers.model.outcome import Outcome
 from solvers.model.registry import get
 from solvers.model.solver import Control, Limits, Silent, Task
-from solvers.portfolio.execute import Answer
+from solvers.portfolio.execute import Answer, ask
 from solvers.portfolio.joint import joint, settled_pools
 from solvers.portfolio.solve import solve
 
@@ -50,11 +50,10 @@ def test_no_more_work_is_done_than_there_is(kind: str, buffers: int, prefer: Pre
 def test_what_declines_for_want_of_work_is_not_asked() -> None:
     """It works in a process of its own, which takes longer to begin than all else here."""
     instance, asked = instance_of("hot", 60, Preference.SPEED), dict[str, int | None]()
-    usual = joint.ask
 
     def noted(name: str, instance: Instance, task: Task, control: Control) -> Answer:
         asked.setdefault(name, task.limits.work)
-        return usual(name, instance, task, control)
+        return ask(name, instance, task, control)
 
     with patch.object(joint, "ask", noted):
         for work, is_asked in ((1_500, False), (60_000, True)):
