@@ -27,6 +27,7 @@ from .prices.crowds import Priced, Relaxed, prices_of
 from .prices.fullest_rows import spread_rows
 from .prices.reachable import is_held_by_sum
 from .prices.tops import Tops, highest_tops
+from .program.least import only_homes
 from .program.program import Program, Room, settled_in
 from .questions.question import Answer, Question
 from .searches.filling import Filling, last_turn
@@ -147,7 +148,7 @@ class HeldPeaks(PlacedChoices):
         else:
             self._take(found)
 
-    def _choose_in_some_pools(self, question: Question) -> bool:
+    def _choose_in_some_pools(self, question: Question, of_weighed: Share = budget.SOME_POOLS) -> bool:
         """Where there are many pools, choose again all that is in some of them, from what is best; true if something better came of it."""
         value, index = self.value, question.term
         term = self.program.terms[index]
@@ -156,7 +157,7 @@ class HeldPeaks(PlacedChoices):
         self.in_some_pools.add(index)
         share = budget.SOME_POOLS_OF_LATER if index else budget.SOME_POOLS_OF_PEAKS
         if not index and any(map(any, term.of_homes)):
-            share = budget.SOME_POOLS
+            share = of_weighed
         if self._some(share) < budget.WINDOW_PER_ENTRY * self.program.entries:
             return False  # to begin takes as much
         search = SomePools(self.instance, self.program, self.asking, self.packing, question, self.best)
@@ -336,18 +337,6 @@ class HeldPeaks(PlacedChoices):
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
         lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
         return settled_in(lower, only_homes(lower))
-
-
-def only_homes(program: Program) -> dict[int, int]:
-    """The pools of classes with a choice that have room in only one of them, even alone."""
-    closed = set[tuple[int, int]]()
-    for row in program.rows:
-        room = program.rooms[row.pool]
-        if room.capacity is not None:
-            free = room.below(room.capacity) + room.spare - row.always
-            closed.update((group, row.pool) for group, units in row.members if units > free)
-    left = ([pool for pool in homes if (group, pool) not in closed] for group, homes in enumerate(program.homes))
-    return {group: pools[0] for group, pools in enumerate(left) if len(pools) == 1 < len(program.homes[group])}
 
 
 def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> dict[int, float]:

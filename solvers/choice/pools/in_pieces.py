@@ -17,7 +17,7 @@ from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
 from .cutting import Pieces
-from .held_peaks import HeldPeaks, only_homes, prices_of_rows
+from .held_peaks import HeldPeaks, prices_of_rows
 from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
 from .placing.windows import Windows
@@ -27,7 +27,8 @@ from .prices.fullest_rows import spread_rows
 from .prices.proving import certificate_of
 from .prices.relaxation import MOST_ENTRIES, bound_of
 from .prices.spans import relaxed_in_time
-from .program.program import Program, settled_in
+from .program.least import above_lowest, lowest_tops, with_all_in_cheapest
+from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.dearest_first import choose_dearest_first
@@ -59,7 +60,7 @@ class InPieces(HeldPeaks):
         if program.terms and program.rows:
             if can_fill := self._can_fill():
                 self._fill(at_prices=True)
-            if weighs_peaks(program) and self.asking.joined(program) < program.entries:
+            if weighs_peaks(program) and self._is_mostly_alike():
                 self._choose_in_some_pools(Question(0))
             if weighs_peaks(program) and (self._solve_at_once() or self._improve_below_heights()):
                 self._below_given_peaks()
@@ -180,22 +181,54 @@ class InPieces(HeldPeaks):
         """Improve window by window with the pools as high as in the relaxation, whose bound holds for the first term; false if it was not solved."""
         work, can_relax, can_ascend = self._some(budget.HEIGHTS), self._can_relax(budget.HEIGHTS), self._can_ascend()
         self.relaxed = relaxed = self._relax_soon(work, is_first=can_relax or can_ascend)
+        work -= 0 if relaxed is None else relaxed.work
         if relaxed is not None and can_ascend:
             self.ascent = Ascent(self.program, self._highest_prices(relaxed))
         if relaxed is not None and self._improve_filled(relaxed):
+            self._choose_again_in_some_pools()
             return True
+        is_improved = self.ascent is None and self._improve_at_cheapest_heights()
+        if is_improved:
+            self._choose_again_in_some_pools()
+            work = self._some(budget.WHOLE) - budget.TO_RELAX_PER_ENTRY * self.asking.joined(self.program)
         if relaxed is not None and self.ascent is not None:
-            relaxed = self._ascend(self.ascent, work - relaxed.work)
+            relaxed = self._ascend(self.ascent, work)
         elif can_relax:
             relaxed = self._relax_on(relaxed, work)
         self.relaxed = relaxed
-        if relaxed is None:
-            return False
+        if is_improved or relaxed is None:
+            return is_improved
         found = self._settled_at(relaxed)
         self._take(found)
         if found is not None and not self._is_over():
-            self._go_on_from(found, relaxed.peaks)
+            self._go_on_from(found, relaxed.peaks, budget.WINDOWS)
         return found is not None
+
+    def _improve_at_cheapest_heights(self) -> bool:
+        """The same with heights that are paid for as a whole: the relaxation's are often a mixture that no choice has. False if there were none."""
+        if self._is_mostly_alike() or any(room.reserved for room in self.program.rooms):
+            return False
+        rows, work = spread_rows(self.program, budget.ENTRIES_OF_CHEAPEST), self._some(budget.CHEAPEST_HEIGHTS)
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        if work < budget.LEAST_OF_CHEAPEST_PER_ENTRY * rows.program.entries:
+            return False
+        found = self.asking.relax_at_heights(rows.program, work)
+        if found is None:
+            return False
+        placed = self._settled_at(rows.in_whole(found))
+        self._take(placed)
+        if placed is not None and not self._is_over():
+            self._go_on_from(placed, found.peaks, budget.WINDOWS_AT_CHEAPEST)
+        return placed is not None
+
+    def _is_mostly_alike(self) -> bool:
+        """Are most of the numbers in the program those of pools that are like another?"""
+        return self.asking.joined(self.program) * 2 < self.program.entries
+
+    def _choose_again_in_some_pools(self) -> None:
+        """Choose again in two or three pools after windows, which leave heights as they are, where some pools are alike."""
+        if self.asking.joined(self.program) < self.program.entries and not self._is_over():
+            self._choose_in_some_pools(Question(0), budget.SOME_POOLS_AFTER_WINDOWS)
 
     def _can_ascend(self) -> bool:
         """Is the program too large for one linear program with crowds and the work that there is? Where many blocks are live, crowds gain less than windows take."""
@@ -220,7 +253,7 @@ class InPieces(HeldPeaks):
         self._learn_prices(0, ascent.best, ())
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
-    def _go_on_from(self, found: Placement, tops: Sequence[int]) -> None:
+    def _go_on_from(self, found: Placement, tops: Sequence[int], share: Share) -> None:
         """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
         assert self.best is not None
         assert self.value is not None
@@ -234,7 +267,7 @@ class InPieces(HeldPeaks):
         if value > self.value[0]:
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
-        self._go_on(windows, 0, tops, self._some(budget.WINDOWS))
+        self._go_on(windows, 0, tops, self._some(share))
 
     def _relax_soon(self, work: int, *, is_first: bool) -> Relaxed | None:
         """The linear program without crowds, which shows how high pools should be; of a large one some rows are enough where crowds may follow."""
@@ -253,7 +286,7 @@ class InPieces(HeldPeaks):
         """The same with crowds."""
         if first is None or self.program.entries > MOST_ENTRIES:
             return self._relax_within(0, None, work) or first
-        further = self._relax_within(0, None, max(work - first.work, 1))
+        further = self._relax_within(0, None, max(work, 1))
         if further is None:
             return first
         rise = bound_of(self.program, further) / max(bound_of(self.program, first), 1) - 1
@@ -323,39 +356,6 @@ class InPieces(HeldPeaks):
             self._ascend(self.ascent, self._some(budget.WHOLE))
         elif self._can_relax(budget.WHOLE):
             self._relax(0, None, budget.WHOLE)
-
-
-def lowest_tops(program: Program) -> tuple[int, ...]:
-    """The capacity of each pool; of those without one, what is live at the fullest section and finds no room elsewhere."""
-    settled = settled_in(program, only_homes(program))
-    loads = [0] * len(program.rooms)
-    for row in settled.rows:
-        others = {pool for group, _ in row.members for pool in settled.homes[group]} - {row.pool}
-        ends = [program.rooms[pool] for pool in others]
-        elsewhere = sum(room.below(room.capacity) for room in ends if room.capacity is not None)
-        rest = sum(units for _, units in row.members) - elsewhere
-        loads[row.pool] = max(
-            loads[row.pool], row.always + max(rest, 0) * all(room.capacity is not None for room in ends)
-        )
-    each = zip(program.rooms, loads, strict=True)
-    return tuple(room.top_of(load) if room.capacity is None else room.capacity for room, load in each)
-
-
-def above_lowest(program: Program) -> Program:
-    """The program in which pools without capacity are no lower than they can be. Rows must not be rounded up: then all pools count a class alike."""
-    if any(room.spare for room in program.rooms):
-        return program
-    each = zip(program.rooms, lowest_tops(program), strict=True)
-    return replace(
-        program, rooms=tuple(room._replace(lowest=low) if room.capacity is None else room for room, low in each)
-    )
-
-
-def with_all_in_cheapest(program: Program, index: int) -> int:
-    """A term of peaks at its fullest section, with each class in the pool that costs it least."""
-    prices = program.terms[index].of_peaks
-    least = [min(prices[pool] for pool in homes) for homes in program.homes]
-    return max((sum(least[group] * units for group, units in row.members) for row in program.rows), default=0)
 
 
 def has_room_for_each(program: Program, relaxed: Relaxed) -> bool:

@@ -14,7 +14,7 @@ from planner.planning.options.preference import with_preference
 from solvers.choice.pools import budget, cutting
 from solvers.choice.pools.budget import Share
 from solvers.choice.pools.cutting import Pieces
-from solvers.choice.pools.in_pieces import above_lowest, lowest_tops, with_all_in_cheapest
+from solvers.choice.pools.program.least import above_lowest, lowest_tops, with_all_in_cheapest
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.questions.asking import Asking, Next, Wish
 from solvers.choice.pools.questions.question import Answer, Question
