@@ -95,11 +95,11 @@ def test_no_pool_alone_is_better_empty(seed: int) -> None:
 
 
 def test_pools_are_not_as_high_as_the_relaxation_mixes_them() -> None:
-    """Windows began with heights that no choice has, and left them as they were: 11 % above the bound."""
-    problem = with_preference(halved(generate("pools", Request(700, 1))), Preference.BALANCED)
+    """Windows began with heights that no choice has, and left them as they were: 7.7 % above the bound."""
+    problem = with_preference(halved(generate("pools", Request(700, 2))), Preference.BALANCED)
     made = plan(problem, Options(time_limit=None, work_limit=4_000_000, workers=1))
     assert not verify(problem, made)
     value, bound = made.objective.value, made.objective.bound
     assert value is not None
     assert bound is not None
-    assert value <= 1.06 * bound
+    assert value <= 1.05 * bound
