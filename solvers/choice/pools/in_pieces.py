@@ -191,6 +191,9 @@ class InPieces(HeldPeaks):
         if is_improved:
             self._choose_again_in_some_pools()
             work = self._some(budget.WHOLE) - budget.TO_RELAX_PER_ENTRY * self.asking.joined(self.program)
+        elif self.asking.joined(self.program) < self.program.entries and not self._is_mostly_alike():
+            self._choose_in_some_pools(Question(0))
+            work = min(work, self._some(budget.HEIGHTS))
         if relaxed is not None and self.ascent is not None:
             relaxed = self._ascend(self.ascent, work)
         elif can_relax:

@@ -18,6 +18,8 @@ STEPS = (2, 4, 8, 16, 32)
 """Pools become lower or higher by such parts of the greatest height that they can have, in turn."""
 LEAST_GAIN = 1e-6
 """A smaller part is no gain."""
+WORTH = 0.02
+"""Where all costs less by a smaller part than at the heights of the linear program, those serve as well, and pools begin with more of it."""
 
 
 class CheapestHeights:
@@ -66,13 +68,13 @@ class CheapestHeights:
     def work(self) -> int:
         return self._lp.work
 
-    def run(self, work: int) -> Relaxed | None:
-        """The solution at the cheapest heights that are found within so much work; None if there is none."""
+    def run(self, work: int, worth: float = WORTH) -> Relaxed | None:
+        """The solution at the cheapest heights that are found within so much work; None if there is none, or those of the linear program are about as cheap."""
         mixed = self._lp.minimise(work)
         if mixed is None:
             return None
         heights = [round(mixed.columns[self._tops[pool]] * self._units) for pool in self._sought]
-        best = self._at(heights, work)
+        best = first = self._at(heights, work)
         for part in STEPS:
             idle = number = 0
             while idle < len(heights) and self.work < work and not self._stopped():
@@ -84,7 +86,9 @@ class CheapestHeights:
                         heights, best, idle = tried, found, 0
                         break
                 number = (number + 1) % len(heights)
-        return None if best is None else self._relaxed(best, heights)
+        if best is None or (first is not None and first.cost - best.cost < worth * abs(best.cost)):
+            return None
+        return self._relaxed(best, heights)
 
     def _others(self, number: int, height: int, part: int) -> Iterator[int]:
         """Other heights of a pool: lower, higher, and as low as it can be."""

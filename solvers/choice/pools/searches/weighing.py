@@ -115,7 +115,9 @@ def _raising(instance: Instance, heights: Floats) -> Floats:
     number = class_numbers(instance)
     high = np.zeros(int(number.max()) + 1)
     np.maximum.at(high, number, instance.block_high)
-    prices = np.array([peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools], dtype=np.float64)
+    prices = np.array(
+        [peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools], dtype=np.float64
+    )
     raised: Floats = np.maximum(high[:, None] - heights, 0.0) * prices
     return raised
 

@@ -57,7 +57,7 @@ def cost_of(program: Program, found: Relaxed) -> float:
 @pytest.mark.parametrize("kind", ["pools", "hot"])
 def test_nobody_is_in_a_pool_that_is_lower_and_all_are_somewhere(kind: str, seed: int) -> None:
     program = program_like(kind, 60, seed)
-    found = CheapestHeights(program, lambda: None).run(WORK)
+    found = CheapestHeights(program, lambda: None).run(WORK, 0.0)
     assert found is not None
     assert all(sum(shares) == pytest.approx(1.0) for shares in found.shares)
     inside = [dict(zip(homes, shares, strict=True)) for homes, shares in zip(program.homes, found.shares, strict=True)]
@@ -75,7 +75,8 @@ def test_nobody_is_in_a_pool_that_is_lower_and_all_are_somewhere(kind: str, seed
 def test_the_best_choice_is_hardly_cheaper(seed: int, asking: Asking) -> None:
     """Pools are cut by classes that are in them in part, so heights may be as cheap as those of the best choice, or cheaper."""
     program = program_like("pools", 40, seed)
-    found, best = asking.relax_at_heights(program, WORK), asking.ask(program, Question(0), 4 * WORK)
+    found = CheapestHeights(program, lambda: None).run(WORK, 0.0)
+    best = asking.ask(program, Question(0), 4 * WORK)
     assert found is not None
     assert best.value is not None
     assert cost_of(program, found) <= 1.02 * best.value
@@ -85,13 +86,19 @@ def test_the_best_choice_is_hardly_cheaper(seed: int, asking: Asking) -> None:
 def test_no_pool_alone_is_better_empty(seed: int) -> None:
     program = program_like("pools", 60, seed)
     search = CheapestHeights(program, lambda: None)
-    found = search.run(WORK)
+    found = search.run(WORK, 0.0)
     assert found is not None
     heights = list(found.peaks[:-1])
     for pool, part in product(range(len(heights)), (0, 1)):
         tried = [*heights[:pool], heights[pool] * part, *heights[pool + 1 :]]
         other = search._at(tried, 2 * WORK)
         assert other is None or other.cost * search._costs >= 0.9999 * cost_of(program, found)
+
+
+def test_heights_of_the_linear_program_serve_where_no_others_are_much_cheaper(asking: Asking) -> None:
+    few = program_of(lower(with_preference(generate("hot", Request(60, 4)), Preference.BALANCED)).instance)
+    assert CheapestHeights(few, lambda: None).run(WORK, 0.0) is not None
+    assert asking.relax_at_heights(few, WORK) is None
 
 
 def test_pools_are_not_as_high_as_the_relaxation_mixes_them() -> None:
