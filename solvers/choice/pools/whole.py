@@ -245,7 +245,7 @@ class Whole(FreeHeights):
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
-        can_fill = False
+        can_fill, self.is_known = False, False
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
             can_fill = question.term == 1 and not self.is_filled and self._can_fill()
             if can_fill:
@@ -255,13 +255,10 @@ class Whole(FreeHeights):
                 return []
             question = self._question(question.term, question.stretch, is_exact)
         if is_exact:
-            found = self._ask(question, is_exact, budget.EASY_WITH_PEAKS_HELD)
-            if found and not self.is_known and self._is_within(question.term, found[0].value, budget.NEAR):
-                near = replace(question, least=None, most=None, near=found[0].pools)
-                found = self._better(question, self._ask(near, is_exact, budget.AGAIN_WHERE_NEAR)) or found
+            is_soon, value = self._is_known_soon(), self.value
+            found = [] if is_soon else self._what_is_easy(question)
             if self.is_known:
                 return found
-            is_soon, value = self._is_known_soon(), self.value
             found = self._from_fullest(question, is_soon=is_soon)
             if self.is_known:
                 return found
@@ -274,6 +271,14 @@ class Whole(FreeHeights):
             question = replace(self._question(question.term, question.stretch, is_exact), least=None)
             return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
         return self._ask(question, is_exact, budget.QUESTION)
+
+    def _what_is_easy(self, question: Question) -> list[Choice]:
+        """What a short question finds, and the same again where that is near its bound."""
+        found = self._ask(question, True, budget.EASY_WITH_PEAKS_HELD)
+        if found and not self.is_known and self._is_within(question.term, found[0].value, budget.NEAR):
+            near = replace(question, least=None, most=None, near=found[0].pools)
+            found = self._better(question, self._ask(near, True, budget.AGAIN_WHERE_NEAR)) or found
+        return found
 
     def _is_far(self, index: int) -> bool:
         """Is a second term far above what is proven of it, and were pools not yet filled?"""

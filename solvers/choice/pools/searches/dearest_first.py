@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....model.errors import StopReason
 from ..program.program import Pools, Program, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
@@ -49,8 +50,10 @@ def choose_dearest_first(asking: Asking, program: Program, question: Question, w
     return best
 
 
-def choose_with_heights(asking: Asking, program: Program, question: Question, work: int) -> Answer:
-    """The same where heights have prices, too, which may be negative: a choice, and a bound on all choices."""
+def choose_with_heights(
+    asking: Asking, program: Program, question: Question, work: int, *, is_bounded: bool = True
+) -> Answer:
+    """The same where heights have prices, too, which may be negative: a choice, and a bound on all choices, unless none is wanted."""
     end, index = asking.work + work, question.term
     costs = program.terms[index].of_homes
     whole = sum(max(due) - min(due) for due in costs)
@@ -65,6 +68,8 @@ def choose_with_heights(asking: Asking, program: Program, question: Question, wo
         for group, due in enumerate(costs):
             if number and len(due) > 1 and _margin(due) >= DEAR * unit:
                 kept.setdefault(group, best[group])
+    if best is not None and not is_bounded:
+        return Answer(best, program.value(index, best, program.least_tops(best)), None, StopReason.WORK_LIMIT)
     answer = asking.ask(program, replace(question, near=best), max(end - asking.work, 1))
     return answer._replace(pools=answer.pools or best)
 

@@ -81,7 +81,7 @@ class FullestFirst:
                 if not self._add_beside_dearest(self.best, relaxed):
                     return
                 continue
-            kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
+            kept = self._kept_pools()
             choice = self._choose(tops, kept, each)
             if choice is None:
                 if not self._add_fullest():
@@ -95,10 +95,10 @@ class FullestFirst:
     def first(self, relaxed: Relaxed, work: int) -> Choice | None:
         """A choice below the heights that the fullest sections alone give, with no room left for gaps; None if none was found."""
         each = max(work // budget.PART_OF_FULLEST, 1)
-        found = self.heights(dict(relaxed.of_rows), each)
-        if found is None:
+        tops = self._find_tops(dict(relaxed.of_rows), each, is_bounded=False)
+        if tops is None:
             return None
-        tops, kept = found
+        kept = self._kept_pools()
         question = Question(self._question.term, tops=tops, are_peaks=True)
         pools = self._asking.ask(settled_in(self._program, kept), question, each).pools
         return None if pools is None else Choice(self._program.value(question.term, pools, tops), tops, pools)
@@ -134,8 +134,11 @@ class FullestFirst:
     def heights(self, prices: Mapping[int, float], work: int) -> tuple[tuple[int, ...], dict[int, int]] | None:
         """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found."""
         tops = self._find_tops(dict(prices), work)
-        kept = {group: pool for group, pool in self._pool_of.items() if group in self._kept}
-        return None if tops is None else (tops, kept)
+        return None if tops is None else (tops, self._kept_pools())
+
+    def _kept_pools(self) -> dict[int, int]:
+        """The pools that were chosen first for those who keep them."""
+        return {group: pool for group, pool in self._pool_of.items() if group in self._kept}
 
     def add(self, sections: Iterable[int]) -> bool:
         """Choose what is live at these sections first, too; false if it was already."""
@@ -263,11 +266,11 @@ class FullestFirst:
                 self._first |= classes
         return added > 0
 
-    def _find_tops(self, prices: dict[int, float], work: int) -> tuple[int, ...] | None:
+    def _find_tops(self, prices: dict[int, float], work: int, *, is_bounded: bool = True) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
         part, rest, worth = self._priced(prices, self._program.rooms)
         question = Question(self._question.term, held=self._question.held)
-        answer = choose_with_heights(self._asking, part, question, work)
+        answer = choose_with_heights(self._asking, part, question, work, is_bounded=is_bounded)
         if answer.bound is not None:
             self.bound = max(self.bound, -(-(answer.bound + rest) // self._scale))
         if answer.pools is None:

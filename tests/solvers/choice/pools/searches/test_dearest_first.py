@@ -56,6 +56,23 @@ def test_with_prices_of_heights_the_choice_is_the_best_and_the_bound_is_its_valu
         assert values[answer.pools] == answer.value == answer.bound == min(values.values())
 
 
+def test_a_choice_without_a_bound_is_one_below_what_is_held_for_less_work(asking: Asking) -> None:
+    program = program_for_speed("hot", 60, 1)
+    heights = Costs(tuple((0,) * len(homes) for homes in program.homes), (1,) * len(program.rooms))
+    term = program.terms[0]._replace(of_peaks=(-3,) * len(program.rooms))
+    program = replace(program, terms=(heights, term))
+    held = Question(1, held=(sum(map(program.highest, range(len(program.rooms)))),))
+    alone = choose_with_heights(asking, program, held, WORK, is_bounded=False)
+    work = asking.work
+    best = choose_with_heights(asking, program, held, WORK)
+    assert alone.pools is not None
+    assert alone.bound is None
+    assert alone.value == program.value(1, alone.pools, program.least_tops(alone.pools))
+    assert best.value is not None
+    assert alone.value >= best.value
+    assert work < asking.work - work
+
+
 def test_settled_classes_take_room_in_their_homes(asking: Asking) -> None:
     program = program_for_speed("hot", 12, 1)
     pools = choose_dearest_first(asking, program, Question(0), WORK)
