@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from planner.facts.digest import digest
 from planner.formats.answers.opened import Opened, OpenedPlan
@@ -24,12 +25,14 @@ def advice_on(opened: Opened, wanted: PlanFormat | None = None) -> str | None:
 
 
 def advice(problem: Problem, plan: Plan, wanted: PlanFormat | None = None) -> str | None:
-    """Return which options the plan was made with, but the problem not; None if nothing is known. `wanted`: as what it is to be written."""
+    """Return which options the plan and the problem differ in; None if nothing is known. `wanted`: as what it is to be written."""
     if plan.problem_digest == digest(problem):
         return None
     terms = tuple(term.name for term in plan.objective.terms)
     if not MOVES.isdisjoint(terms) and MOVES.isdisjoint(problem.terms):
         return "the plan was made to stay close to an older one: repeat --stability and --baseline"
+    if MOVES.isdisjoint(terms) and not MOVES.isdisjoint(problem.terms) and _kept(problem, plan, terms):
+        return "the plan was not made to stay close to an older one: leave out --stability and --baseline, if given"
     for options, other in _planned_otherwise(problem, plan, terms):
         if digest(other) == plan.problem_digest:
             return f"the plan was made with {options}: repeat that here"
@@ -37,6 +40,14 @@ def advice(problem: Problem, plan: Plan, wanted: PlanFormat | None = None) -> st
         setting = wanted.read_as.partition(":")[2].replace("=", " ")
         return f"only a plan made with --{setting} can be written so: plan it with --{setting}"
     return None
+
+
+def _kept(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> bool:
+    """Return whether the plan is one of the problem without moves, as plan-many keeps those of problems that did not change."""
+    prices = {problem.peak_price, 1}
+    return any(
+        digest(replace(problem, terms=terms, was=(), peak_price=price)) == plan.problem_digest for price in prices
+    )
 
 
 def _planned_otherwise(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> Iterator[tuple[str, Problem]]:

@@ -130,6 +130,8 @@ def test_a_plan_that_stays_close_to_an_older_one_is_verified_against_both(folder
     without = run("verify", problem, made)
     assert (without.returncode, b"repeat --stability and --baseline" in without.stdout) == (1, True)
     assert run("report", problem, made, *stability).returncode == 0
+    kept = run("verify", problem, old, *stability)
+    assert (kept.returncode, b"leave out --stability and --baseline" in kept.stdout) == (1, True)
     alone = run("plan", problem, "--stability", "first")
     assert (alone.returncode, b"needs an older plan" in alone.stderr) == (2, True)
     wrong = run("plan", problem, "--stability", "first", "--baseline", problem)
