@@ -11,7 +11,8 @@ that engine. `--reserved middle` reserves a range in the middle of each memory, 
 three halves of them and without an unlimited memory; `--more costs` draws a price of a byte for each memory, and a size for each limited one.
 `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
 without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
-lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words.
+lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words. `--rules` gives a twentieth of the buffers
+rules of these kinds.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from planner.generate.request import largest_live_sum
 from planner.model.problem import Pair
 from scripts.measure import spent
 from scripts.measure.arguments import Arguments, by_work, cases, seeds
+from scripts.measure.solving.rules import RULES, with_rules
 from solvers.portfolio.roster import ROSTER
 from solvers.sandbox import shutdown
 
@@ -176,6 +178,7 @@ def main() -> None:
     parser.add_argument("--pads", type=int, default=16, help="memories that are alike, with --more pads or alone")
     parser.add_argument("--conflicts", type=float, nargs=2, metavar=("EXCLUDED", "MORE"))
     parser.add_argument("--beside", action="store_true", help="keep lifetimes beside --conflicts")
+    parser.add_argument("--rules", nargs="+", choices=RULES, default=[])
     parser.add_argument("--compare", nargs="+", default=["greedy", "assign", WITHOUT + "pools_first", "auto"])
     args = parser.parse_args()
     shown = " | ".join(args.compare)
@@ -196,6 +199,7 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
     for seed in seeds(args):
         made_up = generate(kind, Request(count, seed, parameters={} if args.live is None else {"live": args.live}))
         problem = with_more(with_ranges(made_up, args.reserved), args.more, args.pads, seed)
+        problem = with_rules(problem, args.rules, seed)
         if args.conflicts is not None:
             problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts, is_beside=args.beside)
             options = replace(options, prefer=None)
