@@ -216,9 +216,9 @@ class Filling:
         pools, offset = np.full(lower.blocks, -1), np.zeros(lower.blocks, dtype=np.int64)
         for pool, gains in zip(self._turns, self._gains, strict=False):
             some = np.flatnonzero((pools < 0) & lower.allowed[:, pool] & ((keeps < 0) | (keeps == pool)))
-            stays = (keeps[some] == pool) | self._is_fixed[some, pool]
+            stays, is_fixed = keeps[some] == pool, self._is_fixed[some, pool]
             long = np.where(stays, -self._lives[some], 0)
-            order = np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays))
+            order = np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays, ~is_fixed))
             bases, out = filled(lower, pool, some, order)
             fits = np.ones(len(some), dtype=bool)
             fits[out] = False

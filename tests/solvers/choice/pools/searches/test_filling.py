@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner import Buffer, Pool, Preference, Problem
+from planner import Buffer, Fixed, Pool, Preference, Problem
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
@@ -61,6 +61,17 @@ def test_pools_are_lowered_where_nothing_is_found_below_full_ones(blocks: int, s
     assert violation(instance, found) is None
     assert evaluate(instance, found)[0] == first_bounds(instance).value[0]
     assert (found.offset == again.offset).all()
+
+
+def test_blocks_at_given_addresses_come_before_those_that_live_longer() -> None:
+    """The long one was put first, as low as it could be: there the fixed one must lie, so the long one had to leave its pool in the end."""
+    fixed = Buffer("fixed", 4, live=((2, 3),), fixed=Fixed("fast", 0))
+    long, other = Buffer("long", 10, live=((0, 4),), reads=9), Buffer("other", 9, live=((0, 4),), pools=("slow",))
+    pools = Pool("fast", 14), Pool("slow", 20, rank=1)
+    instance = lower(with_preference(Problem((fixed, long, other), pools), Preference.SIZE)).instance
+    found = Filling(instance, 1, Task(Limits()), Silent()).run(WORK)
+    assert found is not None
+    assert (found.pool.tolist(), found.offset.tolist()) == ([0, 0, 1], [0, 4, 0])
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
