@@ -28,8 +28,8 @@ A_MOMENT, SUMS_A_UNIT, MOST_A_BLOCK = 30, 32, 100
 def narrowed(instance: Instance, most: int | None = None) -> tuple[Instance | None, int]:
     """The narrower instance, if it has far fewer classes, and the work of finding it, which ends after about so much."""
     search = _Search(instance, most)
-    for most in MOST_CHANGES:
-        while search.join_once(most):
+    for changes in MOST_CHANGES:
+        while search.join_once(changes):
             pass
     group = np.array([search.first(number) for number in range(search.classes)], dtype=np.int64)
     is_worth_it = len(np.unique(group)) * WORTH <= search.classes

@@ -91,7 +91,10 @@ class Weighing(Filling):
 
 
 def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weighed:
-    """A placement within about so much work; None where nothing was found, and where peaks are not weighed block by block."""
+    """A placement within about so much work; None where nothing was found, and where peaks are not weighed.
+
+    Blocks that rules tie to others or keep apart have their pools before pools are filled: `by_itself`.
+    """
     if task.goal is not Goal.MINIMISE or not _is_weighed(instance):
         return Weighed(None, 0)
     if live_pair_count(instance) > budget.PAIRS_FILLED_PER_UNIT * work:
