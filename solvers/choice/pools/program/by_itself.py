@@ -33,8 +33,9 @@ def by_itself(instance: Instance, costs: Floats) -> Instance | None:
     for one, other in number[instance.apart].tolist():
         others.setdefault(one, []).append(other)
         others.setdefault(other, []).append(one)
-    two = np.partition(costs, 1, axis=1)
-    loses = np.where(np.isfinite(two[:, 1]), two[:, 1] - two[:, 0], np.inf)
+    least, next_least = np.partition(costs, 1, axis=1)[:, :2].T
+    loses = np.full(len(costs), np.inf)
+    np.subtract(next_least, least, out=loses, where=np.isfinite(next_least))
     chosen = costs.argmin(axis=1)
     for group in np.argsort(-loses, kind="stable").tolist():
         if group not in others:

@@ -95,7 +95,7 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
 
     Blocks that rules tie to others or keep apart have their pools before pools are filled: `by_itself`.
     """
-    if task.goal is not Goal.MINIMISE or not _is_weighed(instance):
+    if task.goal is not Goal.MINIMISE or not instance.sections or not _is_weighed(instance):
         return Weighed(None, 0)
     if live_pair_count(instance) > budget.PAIRS_FILLED_PER_UNIT * work:
         return Weighed(None, 0)

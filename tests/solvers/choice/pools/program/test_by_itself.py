@@ -53,3 +53,5 @@ def test_who_loses_most_elsewhere_chooses_first() -> None:
 def test_nothing_is_left_where_one_finds_no_pool() -> None:
     both = np.array([[0.0, np.inf], [0.0, np.inf], [0.0, 7.0]])
     assert by_itself(of_three([(0,), (0,), (0, 1)]), both) is None
+    nowhere = np.array([[np.inf, np.inf], [0.0, 5.0], [0.0, 7.0]])
+    assert by_itself(of_three([(), (0, 1), (0, 1)]), nowhere) is None
