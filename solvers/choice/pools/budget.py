@@ -31,8 +31,8 @@ LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
 WITHOUT_LIMIT = 4_000_000
 """What is shared where there is no limit on the work, so that each step ends."""
 
-LEAST_TO_BEGIN_PER_ENTRY = 20
-"""Writing the program and its linear program takes about so much for each number in it; with less work neither is begun."""
+LEAST_TO_BEGIN_PER_ENTRY, LEAST_TO_WRITE_PER_ENTRY = 20, 4
+"""Writing the program and its linear program takes about so much for each number in it, and the program alone; with less work neither is begun."""
 DISPLACED_ALONE = Share(1, 2)
 """For blocks that then take the places of others, if the choice alone counts; more, if prices on room need less than the rest."""
 

@@ -64,9 +64,10 @@ def _is_late(instance: Instance, task: Task) -> bool:
 
 
 def _has_little_work(instance: Instance, task: Task) -> bool:
-    """Is there less than it takes to write and solve a program, which others use better?"""
-    work = task.limits.work
-    return work is not None and work < budget.LEAST_TO_BEGIN_PER_ENTRY * size_as_one(instance)
+    """Is there less than it takes to write and solve a program, which others use better? Of peaks alone much may be plain once it is written."""
+    counts_choice, work = choice_cost(instance, instance.terms[0]) is not None, task.limits.work
+    least = budget.LEAST_TO_BEGIN_PER_ENTRY if counts_choice else budget.LEAST_TO_WRITE_PER_ENTRY
+    return work is not None and work < least * size_as_one(instance)
 
 
 def _without_program(instance: Instance, task: Task, control: Control) -> Outcome:

@@ -253,7 +253,7 @@ class Standing:
     def _keep(self, index: int, proof: Certificate) -> None:
         known = self.priced.get(index)
         is_alike = known is not None and [each[:2] for each in known.held] == [each[:2] for each in proof.held]
-        if known is None or not is_alike or proof.value > known.value:
+        if proof.value > 0 and (known is None or not is_alike or proof.value > known.value):
             self.priced[index] = proof
 
     def _learn(self, index: int, answer: Answer) -> None:
