@@ -71,9 +71,10 @@ class Asking:
         """Linear programs, the same."""
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes, and forget who asks: each would keep the other, until garbage is collected."""
         for line in self._lines:
             line.close()
+        self.left = lambda: None
 
     def is_over(self, end: int) -> bool:
         """True if all work up to this end is used up, or no more questions are possible."""
