@@ -40,8 +40,8 @@ WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)
 """For filling pools in turn there, first of all; and where nothing else is begun."""
 WEIGHED_PER_ENTRY = 120
 """With more work for each number in the program, it does as well without."""
-SCARCE_IF_APART = 3
-"""So many times that where blocks must be in different pools: prices know nothing of it, nor do the heights that they lead to."""
+APART, SCARCE_IF_APART = Share(1, 4), 3
+"""Where blocks must be in different pools: for a placement at prices first of all; and little work is so many times as much, since prices know nothing of it, nor do the heights they lead to."""
 
 # What is near enough: within one part in so many.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...bounds.prices.market import costs_by_pool
-from ...heuristics.assign.from_prices import settled
+from ...heuristics.assign.from_prices import from_prices, settled
 from ...model.instance import Instance, Ints, Placement
 from ...model.objective import peaks
 from . import budget
@@ -51,6 +52,15 @@ class PlacedChoices(Standing):
             placement = self.packing.nearly(pools, self.number, counted, self._some(budget.PACKING_NARROWED))
             self._take(self._with_room_elsewhere(pools) if placement is None else placement)
             self._learn_at_fullest()
+
+    def begin_apart(self) -> None:
+        """Begin with pools at prices on room, where blocks must be in different ones: greedy has none, and such blocks mostly stay where they are."""
+        if not self.program.apart or not self.program.terms or not self.instance.sections or self._is_over():
+            return
+        limits = replace(self.task.limits, work=self._share(budget.APART))
+        found, work = from_prices(self.instance, replace(self.task, limits=limits), self.control)
+        self.packing.work += work
+        self._take(found)
 
     def begin_weighed(self) -> None:
         """Begin with pools that are filled in turn, where peaks are weighed against the choice and work is scarce."""

@@ -49,6 +49,7 @@ class PoolsFirst(Solver):
         run = kind(instance, program, task, control)
         try:
             run.begin_narrowed()
+            run.begin_apart()
             run.begin_weighed()
             return run.run()
         finally:

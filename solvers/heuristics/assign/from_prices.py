@@ -12,6 +12,7 @@ from ...geometry.rules import violation
 from ...model.instance import Instance, Ints, Placement
 from ...model.solver import Control, Task
 from ..greedy.packing import ORDERS_TO_TRY, packed
+from .apart import kept_apart, raising
 
 WORK_OF_PACKING, WORK_OF_AN_ORDER = 2, 500
 SHARE_OF_WORK = 8
@@ -25,7 +26,12 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
     market = Market(instance)
     share = None if task.limits.work is None else task.limits.work // SHARE_OF_WORK
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
-    found, spent = settled(instance, market.costs_at(prices))
+    wanted = market.costs_at(prices)
+    if len(instance.apart) and market.heights is not None:
+        number = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
+        some = np.unique(number[instance.apart])
+        wanted[some] += raising(instance, number, market.heights)[some]
+    found, spent = settled(instance, wanted)
     return found, work + spent
 
 
@@ -39,18 +45,23 @@ def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
     work = 0
     classes, number = np.unique(instance.pool_class, return_inverse=True)
     number = number.reshape(-1)
+    pairs = number[instance.apart]
     pool_of, offset = np.full(instance.blocks, -1, dtype=np.int64), np.zeros(instance.blocks, dtype=np.int64)
-    open_to = np.isfinite(wanted)
+    open_to, is_placed = np.isfinite(wanted), np.zeros(len(classes), dtype=bool)
     rows = np.arange(len(classes))
+    kept = kept_apart(pairs, wanted)
     for pool in _in_turn(instance):
-        left = np.where(open_to, wanted, np.inf)
-        wants = (left.argmin(axis=1) == pool) & open_to[:, pool]
+        if kept is None:
+            return None, work
+        left = np.where(open_to, kept, np.inf)
+        wants = (left.argmin(axis=1) == pool) & np.isfinite(left[:, pool])
         mine = wants[number] & (pool_of < 0)
         blocks = np.flatnonzero(mine)
         open_to[:, pool] = False
         if not len(blocks):
             continue
-        elsewhere = np.where(open_to, wanted, np.inf).min(axis=1) - np.where(wants, wanted[rows, pool], 0.0)
+        left[:, pool] = np.inf
+        elsewhere = left.min(axis=1) - np.where(wants, wanted[rows, pool], 0.0)
         found, spent = _best_packing(instance, pool, blocks, elsewhere[number[blocks]])
         work += spent
         if found is None:
@@ -58,6 +69,10 @@ def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
         bases, excess = found
         lost = np.isin(number[blocks], number[blocks[excess > 0]])
         pool_of[blocks[~lost]], offset[blocks[~lost]] = pool, bases[~lost]
+        is_placed[number[blocks[~lost]]] = True
+        waiting = pairs[~is_placed[pairs].any(axis=1)]
+        if np.isin(waiting, number[blocks[lost]]).any():
+            kept = kept_apart(waiting, np.where(open_to, wanted, np.inf))
     placement = Placement(pool_of, offset)
     if (pool_of < 0).any() or violation(instance, placement) is not None:
         return None, work

@@ -11,7 +11,7 @@ from ....kernels.selection import Origin
 from ....model.instance import Instance, Ints, Placement
 from ....model.linear_terms import choice_cost
 from .. import budget
-from ..program.by_itself import ruled
+from ..program.writing import ruled
 from .packing import Packing
 
 MOST_COST_BITS = 52

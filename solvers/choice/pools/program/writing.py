@@ -222,6 +222,15 @@ def class_numbers(instance: Instance) -> Ints:
     return numbers
 
 
+def ruled(instance: Instance) -> Bools:
+    """The blocks that share a pool with others, or must be in another pool than some."""
+    number = class_numbers(instance)
+    is_ruled = np.bincount(number) > 1
+    is_ruled[number[instance.apart].reshape(-1)] = True
+    found: Bools = is_ruled[number]
+    return found
+
+
 def pools_of_classes(number: Ints, placement: Placement) -> Pools:
     """The placement as a choice of pools."""
     pools = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)

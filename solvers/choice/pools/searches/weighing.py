@@ -15,14 +15,14 @@ import numpy as np
 from ....bounds.prices.market import Floats, Market
 from ....bounds.prices.priced_room import can_price_room
 from ....geometry.rules import violation
+from ....heuristics.assign.apart import kept_apart, raising
 from ....model.conflicts import live_pair_count
 from ....model.instance import Instance, Ints, Placement
 from ....model.linear_terms import choice_cost, peak_price
 from ....model.solver import Control, Goal, Task
 from .. import budget
 from ..placing.packing import Packing, ending_at
-from ..program.by_itself import by_itself
-from ..program.writing import class_numbers
+from ..program.writing import class_numbers, ruled
 from .filling import Filling
 
 PATIENCE = 24
@@ -103,7 +103,7 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
     prices, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
     if market.heights is None or not market.heights.any():
         return Weighed(None, spent)
-    alone = by_itself(instance, market.costs_at(prices) + _raising(instance, market.heights))
+    alone = by_itself(instance, market.costs_at(prices) + raising(instance, class_numbers(instance), market.heights))
     if alone is None:
         return Weighed(None, spent, market.sections, prices)
     weighing = Weighing(alone, task, control, market.heights.astype(np.int64))
@@ -113,16 +113,21 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
     return Weighed(found, spent + weighing.work, market.sections, prices)
 
 
-def _raising(instance: Instance, heights: Floats) -> Floats:
-    """(classes, P) what it costs to make pools as high as the highest block of each class. At prices on room, which many share, that is hardly seen."""
+def by_itself(instance: Instance, costs: Floats) -> Instance | None:
+    """The instance where blocks under such rules are in the pools that cost their classes least; None if some are then left without one.
+
+    Every placement of it is one of the instance.
+    """
+    is_ruled = ruled(instance)
+    if not is_ruled.any():
+        return instance
     number = class_numbers(instance)
-    high = np.zeros(int(number.max()) + 1)
-    np.maximum.at(high, number, instance.block_high)
-    prices = np.array(
-        [peak_price(instance, instance.terms[0]) * pool.cost for pool in instance.pools], dtype=np.float64
-    )
-    raised: Floats = np.maximum(high[:, None] - heights, 0.0) * prices
-    return raised
+    kept = kept_apart(number[instance.apart], costs)
+    if kept is None:
+        return None
+    stays = np.arange(len(instance.pools)) == kept.argmin(axis=1)[number][:, None]
+    allowed = instance.allowed & (stays | ~is_ruled[:, None])
+    return replace(instance, allowed=allowed, pool_class=np.arange(instance.blocks), apart=instance.apart[:0])
 
 
 def _is_weighed(instance: Instance) -> bool:

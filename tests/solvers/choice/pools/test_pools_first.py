@@ -25,6 +25,7 @@ from solvers.choice.pools.searches.peaks import Choice
 from solvers.choice.pools.standing import Standing
 from solvers.choice.pools.whole import Whole
 from solvers.geometry.presolve import scaled, unit
+from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason
 from solvers.model.instance import Placement, Term
 from solvers.model.outcome import Proof
@@ -375,3 +376,24 @@ def test_a_crowded_plan_is_near_its_bound_and_the_same_with_one_worker_and_two(
     assert second.value is not None
     assert second.bound is not None
     assert second.value <= 1.5 * second.bound
+
+
+def test_blocks_that_must_be_apart_are_put_into_pools_at_prices_first() -> None:
+    """Greedy has no prices, and from its placement little was found within so much work."""
+    instance = lower(with_preference(generate("pools", Request(300, 2)), Preference.SIZE)).instance
+    free = np.flatnonzero(instance.allowed.all(axis=1))[:40].reshape(-1, 2)
+    apart = replace(instance, apart=free)
+    start = get("greedy").solve(apart, Task(Limits(work=40_000)), Silent())
+    found = get("pools_first").solve(apart, Task(Limits(work=200_000), start=start.placement), Silent())
+    assert start.value is not None
+    assert found.value is not None
+    assert found.placement is not None
+    assert violation(apart, found.placement) is None
+    assert found.value[0] < 0.95 * start.value[0]
+
+
+def test_blocks_that_are_never_live_may_have_to_be_apart() -> None:
+    """There are no sections that could have prices."""
+    pools, apart = (Pool("p", 6), Pool("q")), Constraints(different_pool=(("a", "b"),))
+    small = with_preference(Problem((Buffer("a", 5), Buffer("b", 3)), pools, apart), Preference.SIZE)
+    assert get("pools_first").solve(lower(small).instance, Task(), Silent()).value == (8, 0)

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from solvers.bounds.prices.market import Floats, costs_by_pool
-from solvers.choice.pools.program.by_itself import by_itself, ruled
-from solvers.choice.pools.program.writing import class_numbers
+from solvers.choice.pools.program.writing import class_numbers, ruled
+from solvers.choice.pools.searches.weighing import by_itself
 from solvers.model.instance import Instance, PoolSpec
 from tests.small.instances import make_instance, plain
 from tests.small.strategies import effort, problems
