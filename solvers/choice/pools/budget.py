@@ -41,7 +41,10 @@ WEIGHED, WEIGHED_ALONE = Share(1, 8), Share(1, 2)
 WEIGHED_PER_ENTRY = 120
 """With more work for each number in the program, it does as well without."""
 APART, SCARCE_IF_APART = Share(1, 4), 3
-"""Where blocks must be in different pools: for a placement at prices first of all; and little work is so many times as much, since prices know nothing of it, nor do the heights they lead to."""
+"""Where blocks must be in different pools: for a placement at prices, first of all; and pools are filled in turn with so many times as much work.
+
+Prices know nothing of such rules, nor do the heights that they lead to.
+"""
 
 # What is near enough: within one part in so many.
 

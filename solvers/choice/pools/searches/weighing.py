@@ -114,7 +114,7 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
 
 
 def by_itself(instance: Instance, costs: Floats) -> Instance | None:
-    """The instance where blocks under such rules are in the pools that cost their classes least; None if some are then left without one.
+    """The instance where blocks that rules tie to others, or keep apart from some, are in the pools that cost them least; None if one is left without.
 
     Every placement of it is one of the instance.
     """
