@@ -12,7 +12,7 @@ from ...fitting.orders import Fit, ordered
 from ...geometry.presolve import restrict
 from ...kernels import active_for
 from ...kernels.columns import columns
-from ...model.instance import ADDRESS_LIMIT, Instance, Ints
+from ...model.instance import ADDRESS_LIMIT, Bools, Instance, Ints
 from ...model.interruption import check_interrupted
 
 ORDERS_TO_TRY = ("size", "area", "total_size", "width_area_total", "total_area_width", "birth")
@@ -23,11 +23,13 @@ def packed(instance: Instance, pool: int, blocks: Ints, order: str | Ints, fit: 
     """Bases for the blocks in this pool, and by how much each ends too high; None if even an unlimited pool is too small."""
     check_interrupted()
     piece = restrict(instance, blocks, [pool]).instance
-    endless = _without_end(piece)
+    held = (piece.lowest == piece.highest)[:, 0] & (instance.allowed[blocks].sum(axis=1) == 1)
+    endless = _without_end(piece, held)
     sequence = ordered(order, measure(endless)) if isinstance(order, str) else order
     kernels = active_for(endless).kernels
     check_interrupted()
-    bases = kernels.greedy_place(endless.sections, columns(endless), _fixed_first(piece, sequence), fit)
+    sequence = np.ascontiguousarray(sequence[np.argsort(~held[sequence], kind="stable")])
+    bases = kernels.greedy_place(endless.sections, columns(endless), sequence, fit)
     return None if bases is None else (bases, np.maximum(bases - piece.highest[:, 0], 0))
 
 
@@ -43,17 +45,11 @@ def filled(
     return kernels.greedy_fill(piece.sections, columns(piece), np.ascontiguousarray(order), Fit.LOWEST, hurries)
 
 
-def _fixed_first(piece: Instance, order: Ints) -> Ints:
-    fixed = (piece.lowest == piece.highest)[:, 0]
-    return np.ascontiguousarray(order[np.argsort(~fixed[order], kind="stable")])
-
-
-def _without_end(piece: Instance) -> Instance:
-    """The piece with room above for every block that is not fixed."""
+def _without_end(piece: Instance, held: Bools) -> Instance:
+    """The piece with room above for every block that is not held at its only place."""
     walls = [end for _, end in piece.pools[0].reserved]
     top = int(max([0, *walls, int(piece.lowest.max(initial=0))]))
     top += int(piece.block_high.sum()) + int(piece.modulus.sum())
-    free = piece.lowest != piece.highest
     room = np.minimum(min(top, ADDRESS_LIMIT), ADDRESS_LIMIT - piece.block_high)
     steps = np.maximum(room[:, None] - piece.highest, 0) // piece.modulus
-    return replace(piece, highest=np.where(free, piece.highest + steps * piece.modulus, piece.highest))
+    return replace(piece, highest=np.where(held[:, None], piece.highest, piece.highest + steps * piece.modulus))

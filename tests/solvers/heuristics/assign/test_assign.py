@@ -165,6 +165,13 @@ def test_packing_names_the_blocks_that_end_too_high() -> None:
         assert sorted(excess.tolist()) == [0, 0, 2]
 
 
+def test_of_blocks_that_just_fit_a_pool_all_but_one_end_too_high() -> None:
+    instance = make_instance([(0, 2, 10), (1, 3, 10)], pools=[PoolSpec(10), PoolSpec(None, rank=1)])
+    answer = packed(instance, 0, np.arange(2), "size", Fit.LOWEST)
+    assert answer is not None
+    assert sorted(answer[1].tolist()) == [0, 10]
+
+
 def test_what_is_packed_without_an_end_stays_below_the_last_address() -> None:
     large, wall = 1 << 60, 3 << 58
     pools = [PoolSpec(None, reserved=((1 << 59, wall),)), PoolSpec(None, rank=1)]
