@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from planner.facts.digest import digest
@@ -31,34 +31,31 @@ def advice(problem: Problem, plan: Plan, wanted: PlanFormat | None = None) -> st
     terms = tuple(term.name for term in plan.objective.terms)
     if not MOVES.isdisjoint(terms) and MOVES.isdisjoint(problem.terms):
         return "the plan was made to stay close to an older one: repeat --stability and --baseline"
-    if MOVES.isdisjoint(terms) and not MOVES.isdisjoint(problem.terms) and _kept(problem, plan, terms):
+    if MOVES.isdisjoint(terms) and not MOVES.isdisjoint(problem.terms) and _would_be(problem, plan, terms):
         return "the plan was not made to stay close to an older one: leave out --stability and --baseline, if given"
-    for options, other in _planned_otherwise(problem, plan, terms):
-        if digest(other) == plan.problem_digest:
-            return f"the plan was made with {options}: repeat that here"
+    sizes = _sizes(problem, plan)
+    shown = [f"--capacity {name}={size}" for name, size in [*sizes.items()][:LISTED]]
+    shown += ["..."] * (len(sizes) > LISTED)
+    resized = planned_problem(problem, sizes or None, None)
+    for prefer in (None, *(prefer for prefer, preset in PRESETS.items() if preset.terms == terms)):
+        if digest(planned_problem(resized, None, prefer)) == plan.problem_digest:
+            options = [*shown, *([] if prefer is None else [f"--prefer {prefer}"])]
+            return f"the plan was made with {' '.join(options)}: repeat that here"
+    if problem.terms != terms and _would_be(resized, plan, terms):
+        options = [*shown, "the file's own objective"]
+        return f"the plan was made with {' and '.join(options)}: leave out --prefer, if given"
     if wanted is not None and wanted.read_as is not None:
         setting = wanted.read_as.partition(":")[2].replace("=", " ")
         return f"only a plan made with --{setting} can be written so: plan it with --{setting}"
     return None
 
 
-def _kept(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> bool:
-    """Return whether the plan is one of the problem without moves, as plan-many keeps those of problems that did not change."""
+def _would_be(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> bool:
+    """Return whether the plan is one of the problem with these terms and without moves. Plan-many keeps such plans of problems that did not change."""
     prices = {problem.peak_price, 1}
     return any(
         digest(replace(problem, terms=terms, was=(), peak_price=price)) == plan.problem_digest for price in prices
     )
-
-
-def _planned_otherwise(problem: Problem, plan: Plan, terms: tuple[Term, ...]) -> Iterator[tuple[str, Problem]]:
-    """Yield options and the problem that is planned with them, as far as the plan shows them."""
-    sizes = _sizes(problem, plan)
-    shown = [f"--capacity {name}={size}" for name, size in [*sizes.items()][:LISTED]]
-    shown += ["..."] * (len(sizes) > LISTED)
-    for prefer in (None, *(prefer for prefer, preset in PRESETS.items() if preset.terms == terms)):
-        options = [*shown, *([] if prefer is None else [f"--prefer {prefer}"])]
-        if options:
-            yield " ".join(options), planned_problem(problem, sizes or None, prefer)
 
 
 def _sizes(problem: Problem, plan: Plan) -> Mapping[str, int]:

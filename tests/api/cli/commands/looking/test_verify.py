@@ -111,6 +111,21 @@ def test_options_that_a_plan_was_made_with_are_asked_for(options: list[str], tmp
         assert (code, says in text) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("options", "made_with"),
+    [
+        (["--prefer", "speed"], "the file's own objective"),
+        (["--prefer", "size", "--capacity", "sram=4000"], "--capacity sram=3000 and the file's own objective"),
+    ],
+)
+def test_a_preference_that_a_plan_was_made_without_is_named(options: list[str], made_with: str, tmp_path: Path) -> None:
+    problem, made = tmp_path / "problem.json", str(tmp_path / "made.json")
+    problem.write_text(json.dumps(PRICED), encoding="utf-8")
+    assert run("plan", str(problem), "-o", made).returncode == 0
+    says = f"the plan was made with {made_with}: leave out --prefer, if given"
+    assert says in json.loads(run("verify", str(problem), made, *options).stdout)["notes"]
+
+
 def test_a_wrong_plan_is_not_taken_for_one_with_other_options(folder: Path) -> None:
     done = run("verify", str(folder / "problem.json"), str(folder / "wrong.json"))
     assert "repeat" not in done.stdout.decode()
