@@ -66,7 +66,7 @@ class PlannerError(Exception):
         self.findings = findings
         self.more = more
         """How many further findings were counted but not listed."""
-        super().__init__("; ".join(f"{f.pointer or '/'}: {f.message}" for f in findings))
+        super().__init__("; ".join(f"{f.pointer}: {f.message}" if f.pointer else f.message for f in findings))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Say how another process makes it again: an error's text does not make its findings."""

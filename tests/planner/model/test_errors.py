@@ -24,3 +24,8 @@ def test_an_error_is_the_same_in_another_process(error: PlannerError) -> None:
     assert type(again) is type(error)
     assert (str(again), again.findings, again.more) == (str(error), error.findings, error.more)
     assert vars(again) == vars(error)
+
+
+def test_an_error_names_the_place_where_there_is_one() -> None:
+    whole = Finding(Code.INVALID_JSON, "", "is empty")
+    assert str(BadInput(whole, FINDING)) == "is empty; /pools/0/size: too small"
