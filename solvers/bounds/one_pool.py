@@ -21,7 +21,7 @@ from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .above_ranges import crowds, raised
 from .beside_walls import Piece, height_beside
-from .heavy_cliques import grown, grown_clique, heaviest_clique
+from .conflicts.heavy_cliques import grown, grown_clique, heaviest_clique
 from .stacks import least_stack
 
 EXACT_SECTIONS = 64

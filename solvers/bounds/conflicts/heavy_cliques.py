@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.instance import Bools, Ints
-from ..model.interruption import check_interrupted
+from ...model.instance import Bools, Ints
+from ...model.interruption import check_interrupted
 
 MOST_GROWN, MOST_LOOKS = 2_000, 1 << 24
 """A clique is grown from each of so many parts, as long as tables of those beside them have no more entries in all: that takes some tenths of a second."""

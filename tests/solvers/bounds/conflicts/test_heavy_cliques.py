@@ -9,7 +9,7 @@ import pytest
 
 from planner.planning.placing.lowering import lower
 from scripts.measure.small import gaps
-from solvers.bounds.heavy_cliques import grown, heaviest_clique
+from solvers.bounds.conflicts.heavy_cliques import grown, heaviest_clique
 from solvers.bounds.one_pool import pool_bound
 from solvers.model.instance import Bools, Ints
 
