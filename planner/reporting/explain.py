@@ -84,6 +84,9 @@ def _in_words(size: Mapping[BufferId, int], certificate: PlanCertificate, first_
             return claim + f"at time {certificate.time} these are live together, {_total_and_list(size, certificate)}"
         case Proof.CONFLICT_CLIQUE:
             return claim + f"these conflict with each other, {_total_and_list(size, certificate)}"
+        case Proof.CONFLICT_WEIGHTS:
+            named = [id_ for ids, _, _ in certificate.sets for id_ in ids]
+            return claim + f"{these(named)} need so much, since too few of them may share addresses"
         case Proof.SINGLE_BLOCK:
             return claim + f"{_listed(size, certificate)} cannot end lower, even alone"
         case Proof.POOL_SHARING:

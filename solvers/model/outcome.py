@@ -22,6 +22,8 @@ class Proof(StrEnum):
     """The named parts are live in one section and must lie side by side."""
     CONFLICT_CLIQUE = "conflict_clique"
     """The named parts conflict pairwise and must lie side by side."""
+    CONFLICT_WEIGHTS = "conflict_weights"
+    """Parts of these sets that do not conflict weigh no more than 1 together, so that each byte of the pool holds no more."""
     SINGLE_BLOCK = "single_block"
     """One block cannot end lower (fixed, aligned, or kept off by reserved ranges), or fits nowhere."""
     POOL_SHARING = "pool_sharing"
@@ -53,7 +55,7 @@ class Certificate:
     weights: tuple[tuple[int, int, int, int], ...] = ()
     """For pool sharing: (pool, section, numerator, denominator) of each dual weight."""
     sets: tuple[tuple[tuple[int, ...], int, int], ...] = ()
-    """For what must be shared or moved: (parts, numerator, denominator), each set with its amount."""
+    """For what must be shared or moved: (parts, numerator, denominator), each set with its amount. For weights of conflicts: with the weight of each of its parts."""
     term: Term | None = None
     """The term that is bounded, if it is neither a pool's peak nor the objective's first term."""
     solver: str | None = None

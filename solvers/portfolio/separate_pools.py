@@ -30,6 +30,8 @@ WIDTH_PER_WORK = 18
 
 SHARE_OF_STEPS, WORK_OF_STEPS = 2, 1_000_000
 """The part of the work for solving in steps; and the work if there is no limit."""
+PARTS_FOR_WEIGHTS, WORK_OF_WEIGHTS = 4, 1_000_000
+"""The part of the work that is left, and the most work, for bounds by weights."""
 MOST_IN_STEPS = 50_000
 """With more blocks, greedy once more takes seconds."""
 AGAIN_STEP = 499_979
@@ -57,6 +59,8 @@ class SeparatePools:
         self.instance = instance
         self.task = task
         self.engines = Engines(engines, by_name)
+        self.weighs = not by_name
+        """Whoever asks for an engine by name wants its own bounds."""
         self.board = Board(instance, control)
         self.pool_of = np.argmax(instance.allowed, axis=1)
         # Time is not squeezed: the orders of placing depend on how long a block lives in the user's steps.
@@ -95,6 +99,8 @@ class SeparatePools:
             stop = self._round()
             if stop is not None:
                 break
+            if self.rounds == 1 and self.weighs:
+                self._weigh()
         return self._outcome(stop)
 
     def _greedy(self, pool: SinglePool) -> None:
@@ -312,6 +318,16 @@ class SeparatePools:
             pool.give_up(name)
         elif outcome.bound and proves(name):  # others repeat the bound of the component, of which the pool has no proof
             pool.refute(component, outcome.bound[0], name)
+
+    def _weigh(self) -> None:
+        """Look for better bounds of the pools that are still open by weights of what conflicts."""
+        limit = self.task.limits.work
+        still_open = [pool for pool in self.pools if pool.open]
+        for number, pool in enumerate(still_open):
+            left = None if limit is None else max(limit - self.engines.work, 0)
+            parts = PARTS_FOR_WEIGHTS * (len(still_open) - number)
+            self.engines.work += pool.weigh(WORK_OF_WEIGHTS if left is None else min(left // parts, WORK_OF_WEIGHTS))
+        self._prove()
 
     def _prove(self) -> None:
         if not any(pool.impossible for pool in self.pools):

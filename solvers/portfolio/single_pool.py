@@ -5,13 +5,14 @@ The pool's peak is the greatest of its components' peaks, so a component is done
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
+from ..bounds.conflicts.weights import has_hidden_conflicts, weighed_conflicts
 from ..bounds.one_pool import pool_bound
 from ..geometry.presolve import Piece, above, cut, floor_of, restrict, scaled, unit
 from ..geometry.simpler import below, raised, throughout, with_ranges
@@ -164,15 +165,33 @@ class SinglePool:
     def _bound_by(self, stopped: Callable[[], object]) -> None:
         found = pool_bound(self._whole, 0, stopped=stopped)
         assert found is not None, "every pool has blocks, and all of them are forced into its pool"
-        self.certificate = Certificate(
-            found.proof,
-            found.value,
-            self.number,
-            None if found.section is None else int(self._cut.sections[found.section]),
-            tuple(self._cut.parts[list(found.parts)].tolist()),
+        self._take(found)
+
+    def _take(self, found: Certificate) -> None:
+        """Take a proof about the pool as it was cut."""
+        self.certificate = replace(
+            found,
+            pool=self.number,
+            section=None if found.section is None else int(self._cut.sections[found.section]),
+            parts=self._of_whole(found.parts),
+            sets=tuple((self._of_whole(parts), amount, of) for parts, amount, of in found.sets),
         )
         # The certificate is no proof of the next unit, if it ends between two: where fixed blocks overlap, or the pool is looked at below its end.
         self.bound = max(self.in_units(found.value), 0)
+
+    def _of_whole(self, parts: Sequence[int]) -> tuple[int, ...]:
+        """The numbers of the parts in the whole instance."""
+        return tuple(self._cut.parts[list(parts)].tolist())
+
+    def weigh(self, work: int) -> int:
+        """Look for a better bound by weights of what conflicts, and return the work that took."""
+        if not has_hidden_conflicts(self._whole):
+            return 0
+        enough = None if self.peak is None else self.address(self.peak)
+        found, spent = weighed_conflicts(self._whole, 0, self.certificate.value, enough, work)
+        if found is not None and self.in_units(found.value) > self.bound:
+            self._take(found)
+        return spent
 
     def measure(self, stopped: Callable[[], object]) -> None:
         """Work out the bound, if that has been left out."""

@@ -110,6 +110,7 @@ class CertificateWire(TypedDict):
     proof: Literal[
         "live_together",
         "conflict_clique",
+        "conflict_weights",
         "single_block",
         "pool_sharing",
         "priced_room",

@@ -200,7 +200,7 @@ def _without_search(problem: Problem, outcome: Outcome) -> dict[Term, int]:
     by_sets: dict[Term, int] = {}
     for certificate in outcome.certificates:
         term, value = certificate.term or problem.terms[0], certificate.value
-        if certificate.sets:
+        if certificate.sets and certificate.pool is None:
             by_sets[term] = by_sets.get(term, 0) + value
         elif certificate.proof is Proof.POOL_SHARING:
             found[Term.SUM_OF_PEAKS] = value

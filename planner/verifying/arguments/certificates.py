@@ -101,13 +101,13 @@ def _spare(certificate: PlanCertificate) -> str | None:
         return "it names a solver, but its argument needs none"
     if certificate.weights and proof not in (Proof.POOL_SHARING, Proof.PRICED_ROOM):
         return "it has weights, but its argument needs none"
-    if certificate.sets and proof not in (Proof.MUST_SHARE, Proof.MUST_MOVE):
+    if certificate.sets and proof not in _OF_SETS:
         return "it has sets, but its argument needs none"
     if certificate.crowds and proof is not Proof.PRICED_ROOM:
         return "it has crowds, but its argument needs none"
     if certificate.held and proof is not Proof.PRICED_ROOM:
         return "it holds terms, but its argument needs none"
-    if proof in (Proof.MUST_SHARE, Proof.MUST_MOVE) and (certificate.buffers or certificate.time is not None):
+    if proof in _OF_SETS and (certificate.buffers or certificate.time is not None):
         return "it names buffers or a time, but its sets say which"
     if proof is Proof.SEARCH and (certificate.buffers or certificate.time is not None):
         return "it names buffers or a time, but a search is through all there are"
@@ -147,6 +147,14 @@ def _conflict_clique(places: Places, certificate: PlanCertificate) -> str | None
             if not places.partners.must_be_apart(a, b):
                 return f"buffers {_echo(places, a)} and {_echo(places, b)} may share addresses"
     return _side_by_side(places, certificate)
+
+
+def _conflict_weights(places: Places, certificate: PlanCertificate) -> str | None:
+    """Check a bound of one pool by weights of buffers that can be nowhere else."""
+    from .conflict_weights import weighed_height
+
+    chosen = [places.index[id_] for ids, _, _ in certificate.sets for id_ in ids]
+    return _of_one_pool(places, certificate, "weights", chosen, lambda _: weighed_height(places, certificate))
 
 
 def _too_few_pools(places: Places, certificate: PlanCertificate) -> str | None:
@@ -193,16 +201,25 @@ def _search(places: Places, certificate: PlanCertificate) -> str | None:
 
 def _side_by_side(places: Places, certificate: PlanCertificate) -> str | None:
     """Return objections if the buffers may be elsewhere than in the pool, or do not reach so high."""
+    from .height import least_height
+
+    chosen = [places.index[id_] for id_ in certificate.buffers]
+    return _of_one_pool(places, certificate, "buffers", chosen, lambda pool: least_height(places, pool, chosen))
+
+
+def _of_one_pool(
+    places: Places, certificate: PlanCertificate, what: str, chosen: Collection[int], proven: Callable[[str], int | str]
+) -> str | None:
+    """Return objections to a bound of one pool by buffers that may be elsewhere, or prove less; `proven` tells what they prove, or why they prove nothing."""
     if certificate.pool is None:
         return "it names no pool"
-    chosen = [places.index[id_] for id_ in certificate.buffers]
     elsewhere = _free_to_leave(places, chosen, certificate.pool)
     if elsewhere is not None:
         return elsewhere
-    from .height import least_height
-
-    height = least_height(places, certificate.pool, chosen)
-    return None if certificate.value <= height else f"its buffers prove {height}, no more"
+    height = proven(certificate.pool)
+    if isinstance(height, str):
+        return height
+    return None if certificate.value <= height else f"its {what} prove {height}, no more"
 
 
 def _free_to_leave(places: Places, buffers: Collection[int], pool: str) -> str | None:
@@ -363,9 +380,11 @@ def _same_everywhere(places: Places, moments: dict[int, dict[str, int]]) -> str 
     return alike if same else None
 
 
+_OF_SETS = frozenset({Proof.CONFLICT_WEIGHTS, Proof.MUST_SHARE, Proof.MUST_MOVE})
 _CHECKS: dict[Proof, Callable[[Places, PlanCertificate], str | None]] = {
     Proof.LIVE_TOGETHER: _live_together,
     Proof.CONFLICT_CLIQUE: _conflict_clique,
+    Proof.CONFLICT_WEIGHTS: _conflict_weights,
     Proof.SINGLE_BLOCK: _single_block,
     Proof.POOL_SHARING: _pool_sharing,
     Proof.PRICED_ROOM: _priced_room,

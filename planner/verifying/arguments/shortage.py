@@ -81,6 +81,9 @@ def _of_one(places: Places, pools: dict[str, Pool], certificate: PlanCertificate
         own = sum(places.problem.buffers[places.index[id_]].size for id_ in named)
         if certificate.value > own:
             text += f": {in_bytes(own)}{WHAT_ADDS}"
+    elif certificate.proof is Proof.CONFLICT_WEIGHTS:
+        named = tuple(id_ for ids, _, _ in certificate.sets for id_ in ids)
+        text = room + f"{these(named)} need {in_bytes(certificate.value)}, since too few of them may share addresses"
     else:
         text = room + f"{these(named)}, which all conflict with each other, need {in_bytes(certificate.value)}"
     return Shortage(text, pool.name, short, certificate.time, named)
