@@ -189,8 +189,10 @@ def _spread(made: Polynomial, box: Box) -> list[Polynomial]:
         whole = multiplied(factor, {((base, 1),): 1})
         parts = [multiplied(factor, part) for part in parts]
         if (base.kind is Kind.MAX) != is_positive:
-            least = _extreme([_negative(part) for part in parts], box)
+            least = _extreme([each for part in parts for each in _spread(_negative(part), box)], box)
             parts = [whole if least is None else _negative(least)]
+        else:
+            parts = _unlike([each for part in parts for each in _spread(part, box)])
         if len(found) * len(parts) <= MOST_ALTERNATIVES:
             found = [plus(plus(each, whole, -1), part) for each in found for part in parts]
     return _unlike(found)

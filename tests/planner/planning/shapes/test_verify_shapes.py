@@ -144,3 +144,22 @@ def test_numbers_of_numpy_in_the_problem_are_refused_with_the_place() -> None:
     odd = replace(TWO, largest=replace(TWO.largest, pools=(pool,)))
     with pytest.raises(BadInput, match=r"^/pools/0/alignment: must be an integer, not int64"):
         checked(verify_shapes)(odd, FOUND)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "n*min(max(2, n), 20)",
+        "n*max(0, 16-max(n, 2*m))",
+        "2*m*min(max(0, m-max(m, n)), 8)",
+        "ceildiv(n*max(0, min(n, m, 42)-1), 8)",
+    ],
+)
+def test_sizes_with_a_maximum_within_a_minimum_and_a_factor_are_verified(size: str) -> None:
+    """What is claimed was once written with the factor before the inner maximum, and read with the factor within it."""
+    problem = shaped(
+        Problem((Buffer("a", 1, live=((0, 1),)), Buffer("b", 1, live=((0, 1),))), (Pool("p"),)),
+        {"n": (0, 50), "m": (1, 51)},
+        {"a": size, "b": "n"},
+    )
+    assert verify_shapes(problem, plan_shapes(problem, Mode.EXPRESSIONS, (), OPTIONS)) == ()
