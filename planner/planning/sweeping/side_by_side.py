@@ -13,7 +13,7 @@ from typing import TypeAlias
 from solvers.sandbox.companion import Companion
 
 from ...model.deadline import OutOfTime, time_limit
-from ...model.errors import PlannerError
+from ...model.errors import Code, Finding, PlannerError
 from ...model.plan import Plan
 from ...model.problem import Problem
 from ..options.options import Options
@@ -81,7 +81,10 @@ class SideBySide:
         self._is_quick = True
 
     def plan_all(self, requests: Sequence[Request]) -> list[Plan | OutOfTime]:
-        """Return plans in the order of the requests, or why there was no time for one. Raises BadInput and CannotSolve of the first request that fails so."""
+        """Return plans in the order of the requests, or why there was no time for one (also: it was cancelled meanwhile).
+
+        Raises BadInput and CannotSolve of the first request that fails so.
+        """
         here = list(requests)
         done: list[Plan | OutOfTime] = []
         while here and (self._is_quick or self.processes == 1 or len(here) == 1):
@@ -105,6 +108,10 @@ class SideBySide:
                 return _ask(planner, request, self.span)
             except OutOfTime as late:
                 return late
+            except ProcessEnded:
+                if self._cancelled is None or not self._cancelled():
+                    raise
+                return OutOfTime(Finding(Code.OUT_OF_TIME, "", "cancelled while it was planned"))
             finally:
                 free.append(planner)
 
@@ -113,7 +120,8 @@ class SideBySide:
             if self._cancelled is not None:
                 while not all(each.done() for each in waiting):
                     if self._cancelled():
-                        self.close()
+                        for planner in self._planners:  # they are closed once no thread asks them any more
+                            planner.kill()
                     time.sleep(0.02)
             return [each.result() for each in waiting]
 

@@ -103,3 +103,11 @@ def test_nothing_is_asked_for_once_time_is_over(monkeypatch: pytest.MonkeyPatch)
     found = sweep(PROBLEM, {"m": range(8, 64, 8)}, Options(time_limit=60), processes=1)
     assert waves == [1]
     assert len(found.points) == 7
+
+
+def test_what_is_cancelled_in_other_processes_is_no_fault() -> None:
+    """Their end was once taken for a crash: Ctrl-C in a sweep was reported as a fault in memplan."""
+    with side_by_side.side_by_side(2, lambda: True, Span(None, 0.0)) as planners:
+        planners._is_quick = False
+        answers = planners.plan_all([(PROBLEM, Options(), None)] * 3)
+    assert [type(each) for each in answers] == [OutOfTime] * 3
