@@ -212,7 +212,7 @@ def _tensors(
         if not isinstance(tensor.kind, TensorKind):
             report.add(Code.WRONG_TYPE, (*place, "kind"), f"must be a TensorKind, not {quoted(tensor.kind)}")
         elif tensor.items is None:
-            _size(tensor, place, report)
+            _size(tensor, id_, place, report)
         elif is_short:
             _items(named(tensor, id_), place, (number, known), parts, report)
         if not are_integers((tensor.alignment,)) or not 1 <= tensor.alignment <= MAX_ADDRESS:
@@ -221,14 +221,14 @@ def _tensors(
     return Forms(number, forms)
 
 
-def _size(tensor: Tensor, place: Place, report: Report) -> None:
+def _size(tensor: Tensor, id_: BufferId, place: Place, report: Report) -> None:
     if not are_integers(tensor.shape) or not are_integers((tensor.element_bits,)):
         report.add(Code.WRONG_TYPE, (*place, "shape"), "dimensions and bits must be integers")
         return
     if min(tensor.shape, default=0) < 0:
         report.add(Code.OUT_OF_RANGE, (*place, "shape"), "no dimension may be below 0")
     elif prod(tensor.shape) * max(tensor.element_bits, 1) > MAX_ADDRESS:
-        report.add(Code.TOO_LARGE, (*place, "shape"), "the tensor has more than 2^62 bits")
+        report.add(Code.TOO_LARGE, (*place, "shape"), f"the tensor {quoted(id_)} has more than 2^62 bits")
     if not 1 <= tensor.element_bits <= MAX_BITS:
         text = f"must be from 1 to {MAX_BITS}, not {quoted(tensor.element_bits)}"
         report.add(Code.OUT_OF_RANGE, (*place, "element_bits"), text)
@@ -247,7 +247,7 @@ def _items(
             )
             report.add(Code.DUPLICATE_ID, (*place, "id"), text)
         parts.add(part.id)
-        _size(part, (*place, "items"), report)
+        _size(part, part.id, (*place, "items"), report)
     if not 1 <= len(found) <= MAX_ITEMS:
         what = f"more than {MAX_ITEMS}" if found else "none"
         report.add(Code.OUT_OF_RANGE, (*place, "items"), f"a tuple holds 1 to {MAX_ITEMS} tensors, not {what}")

@@ -117,6 +117,8 @@ def _program_file(data: bytes, scanned: Scanned) -> ProgramFile:
     report.raise_if_any()
     entries = document.get("entries")
     if entries is None:
+        if not functions:
+            raise bad_input(Code.INVALID_VALUE, ("functions",), "there must be at least one function")
         if len(functions) != 1:
             raise bad_input(
                 Code.MISSING_FIELD,

@@ -132,3 +132,18 @@ def test_an_operator_lies_over_inputs_that_it_has(over: float, code: str) -> Non
     with pytest.raises(BadInput) as caught:
         read_graph(json.dumps(changed(operators=operators)).encode())
     assert [(f.code, f.pointer) for f in caught.value.findings] == [(code, "/operators/0/over")]
+
+
+def test_a_program_without_functions_is_told_so() -> None:
+    """It was told to name entries, since there were several functions."""
+    with pytest.raises(BadInput) as caught:
+        read_problem(json.dumps({"format": "memplan-graph/2", "functions": []}).encode())
+    assert [(f.pointer, f.message) for f in caught.value.findings] == [
+        ("/functions", "there must be at least one function")
+    ]
+
+
+def test_a_tensor_that_is_too_large_is_named() -> None:
+    """Findings of models point to the whole graph, so the tensor would have to be guessed."""
+    with pytest.raises(BadInput, match="the tensor 'x' has more than"):
+        read_problem(json.dumps(tensor(shape=[1 << 40, 1 << 40])).encode())
