@@ -79,7 +79,7 @@ def measure(request: Request, settings: Settings) -> ExitCode:
             write_reports(results, files)
         except OSError as error:
             raise unwritable(f"cannot write to {folder}: {reason(error)}") from error
-        deliver(request, results, len(left))
+        deliver(request, results, len(left) - len(missing(cells, results)))
         if not done:
             say(f"interrupted; the same command goes on from {visible(str(folder))}")
             return ExitCode.INTERRUPTED

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from api.cli.app import app
 from api.cli.bench_arguments import parse_capacity, parse_seeds, parse_solvers
 from api.cli.terminal.progress.bench import Progress
 from api.cli.terminal.progress.redrawn_line import clock
@@ -16,7 +17,7 @@ from planner.bench import CellStatus, Results
 from planner.formats import write_problem
 from planner.generate import Request, generate
 from tests.planner.bench.made_records import failed, made
-from tests.running.command import run, run_on_terminal
+from tests.running.command import CliRunner, run, run_on_terminal
 
 
 @pytest.fixture
@@ -44,6 +45,14 @@ def test_bench_measures_reports_and_continues(instance: Path, tmp_path: Path) ->
     assert code == 0
     assert re.search(r"auto +1 +1 +0 +0 ", text)
     assert re.search(r"nonsense +1 +0 +0 +1 +– ", text)
+
+
+def test_only_finished_runs_are_counted(instance: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After Ctrl-C, all that was to be run was once called run."""
+    monkeypatch.setattr("api.cli.terminal.interrupt.Interrupt.requested", lambda _: True)
+    done = CliRunner().invoke(app, ["bench", str(instance), "--solvers", "auto,greedy", "-o", str(tmp_path / "out")])
+    answer = json.loads(done.stdout)
+    assert (done.exit_code, answer["ran"], answer["runs"]) == (130, 0, 0)
 
 
 def test_an_answer_that_cannot_be_true_is_reported_and_fails(instance: Path, tmp_path: Path) -> None:
