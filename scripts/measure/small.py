@@ -5,7 +5,8 @@
 In `gaps` buffers are live several times, and every third problem has conflicts that no lifetimes say; in `ranges` up to three ranges in the memory are
 reserved, in `many_ranges` two to twelve, beside sizes that differ more; in `views` results are written side by side into larger buffers; in `exclusions`
 some buffers that meet may share addresses; in `fixed` some keep the place that a plan gave them; in `pipelines` micro-batches of training go through
-stages, each beginning where the one before has left, and in `cycles` the last of them beside the first of the next step. Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem. All plans are verified.
+stages, each beginning where the one before has left, and in `cycles` the last of them beside the first of the next step; in `graphs` nothing is known
+but which pairs conflict, a fifth to four fifths of all. Numbers of moments, lengths of lives, sizes and alignments differ from problem to problem. All plans are verified.
 """
 
 from __future__ import annotations
@@ -181,6 +182,18 @@ def exclusions(count: int, seed: int) -> Problem:
     return Problem(tuple(buffers), (Pool("memory", None),), Constraints(exclusions=excluded))
 
 
+def graphs(count: int, seed: int) -> Problem:
+    """A problem of so many buffers without lifetimes, of one size, a few or many."""
+    rng = Random(seed)
+    share, sizes = (
+        rng.choice((0.2, 0.35, 0.5, 0.65, 0.8)),
+        rng.choice(((64,), (64, 128), (64, 4096, 8192), range(1, 100))),
+    )
+    pairs = tuple((a, b) for a, b in combinations(range(count), 2) if rng.random() < share)
+    buffers = tuple(Buffer(n, rng.choice(sizes)) for n in range(count))
+    return Problem(buffers, (Pool("memory"),), Constraints(conflicts=pairs), name=f"graphs {seed}")
+
+
 def fixed(count: int, seed: int) -> Problem:
     """A problem of so many buffers, about thirty live at a time, some of which have the places of a plan, so that its peak can be reached."""
     rng = Random(seed)
@@ -209,6 +222,7 @@ KINDS = {
     "many_ranges": many_ranges,
     "views": views,
     "exclusions": exclusions,
+    "graphs": graphs,
     "fixed": fixed,
     "pipelines": pipelines,
     "cycles": cycles,
