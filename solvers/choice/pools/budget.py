@@ -189,10 +189,12 @@ ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
 HEIGHTS_WHERE_CROWDED, WITH_ROOM_BELOW_HEIGHTS = Share(1, 2), Share(2, 3)
 """Where pools are crowded, for such heights, with a choice below each; and for choices that leave room for gaps;"""
-TREE_FIRST, LEAST_OF_TREE_PER_ENTRY, FULLEST_SECTIONS = Share(1, 4), 24, 6
-"""For a tree of boxes of heights, and how much there must be for each number in the program; and at how many sections it knows which heights are possible;"""
+TREE_FIRST, TREE_WHERE_SCARCE, LEAST_OF_TREE_PER_ENTRY = Share(1, 4), Share(1, 2), 24
+"""For a tree of divisions of the fullest section, also where work is scarce, and how much there must be for each number in the program;"""
+BELOW_DIVISION = Share(1, 6)
+"""and for a choice below the heights of one of these;"""
 NEAR_BY_HEIGHTS = 300
-"""where that is not within such a part after some boxes, the question is asked instead;"""
+"""where the tree is not within such a part, the question is asked instead;"""
 BESIDE_FULLEST = Share(1, 3)
 """and for windows from there."""
 

@@ -24,12 +24,14 @@ from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
 from .prices.crowds import Priced, Relaxed, prices_of
+from .prices.division_tree import is_held_by_sum
 from .prices.fullest_rows import spread_rows
-from .prices.reachable import is_held_by_sum
 from .prices.tops import Tops, highest_tops
 from .program.least import only_homes
 from .program.program import Program, Room, settled_in
+from .questions.asking import ByHeights
 from .questions.question import Answer, Question
+from .searches.core import CoreSearch
 from .searches.filling import Filling, last_turn
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice, is_held_by_peaks
@@ -40,6 +42,8 @@ class HeldPeaks(PlacedChoices):
 
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
+    is_divided = False
+    """Has the second term been bounded by divisions?"""
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
@@ -172,7 +176,7 @@ class HeldPeaks(PlacedChoices):
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""
         self._bound_where_homes_are_left(index)
-        is_bounded = self._bound_with_peaks_held(index)
+        is_bounded = self.is_divided or self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
         self._settle_heights(index)
@@ -260,8 +264,8 @@ class HeldPeaks(PlacedChoices):
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
 
-    def _bound_by_heights(self, index: int, share: Share, near: int = 0) -> Relaxed | None:
-        """Bound a second term by a tree of boxes of heights. Its linear program without crowds; None if the first term holds no sum, or there is too little work."""
+    def _bound_by_heights(self, index: int, share: Share) -> ByHeights | None:
+        """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""
         if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, index):
             return None
         work = self._some(share)
@@ -269,13 +273,38 @@ class HeldPeaks(PlacedChoices):
             return None
         held, best = self.value[:1], self.value[1]
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=held))
-        full = search.fullest_sections(budget.FULLEST_SECTIONS)
-        known = self._known(1) or 0
-        bound, first, last = self.asking.bound_by_heights(self.program, held, full, (known, best, near), work)
-        if last is not None:
-            self._learn_prices(1, last, held)
-        self._learn_bound(1, bound)
-        return first
+        full = search.fullest_section()
+        found = self.asking.bound_by_heights(self.program, held, full, (self._known(1) or 0, best), work)
+        if found is None:
+            return None
+        if found.last is not None:
+            self._learn_prices(1, found.last, held)
+        self._learn_bound(1, found.bound)
+        return found
+
+    def _begin_with_division(self, index: int, *, is_scarce: bool) -> None:
+        """Where work is scarce, bound a second term by divisions of the fullest section, once, and choose and pack below the best heights."""
+        if not is_scarce or self.is_divided or not self._is_settled(0):
+            return
+        found = self._bound_by_heights(index, budget.TREE_WHERE_SCARCE)
+        self.is_divided = found is not None
+        for heights, relaxed in [] if found is None else found.divisions:
+            if self._is_over() or self._is_settled(index) or self._choose_below(index, heights, relaxed):
+                break
+
+    def _choose_below(self, index: int, heights: tuple[int, ...], relaxed: Relaxed) -> bool:
+        """Choose and pack below these heights, from their linear program; false if no choice was found."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, heights, strict=True))
+        below = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        core = CoreSearch(self.asking, below, 0, replace(relaxed, of_held=()))
+        pools = core.choice(Question(0, stretch=(0,) * len(heights)), self._some(budget.BELOW_DIVISION))
+        if pools is None:
+            return False
+        choice = Choice(core.value(pools), heights, pools)
+        is_better = self.value is None or choice.value < self.value[index]
+        if is_better and not self._pack_below(choice, self._some(budget.CLASHES)):
+            self._pack_near_below(index, choice)
+        return True
 
     def _needs_pieces(self, index: int) -> bool:
         """Is the program so large that its linear program knows little of that, too?"""

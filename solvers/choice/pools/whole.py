@@ -247,10 +247,12 @@ class Whole(FreeHeights):
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         can_fill, self.is_known = False, False
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
-            can_fill = question.term == 1 and not self.is_filled and self._can_fill()
+            self._begin_with_division(question.term, is_scarce=is_scarce)
+            is_open = not self.is_divided or self._is_far(question.term)
+            can_fill = question.term == 1 and not self.is_filled and is_open and self._can_fill()
             if can_fill:
                 self._fill(at_prices=is_scarce)
-            if is_scarce and (self.is_filled or not can_fill):
+            if is_scarce and (self.is_filled or self.is_divided or not can_fill):
                 self._from_peaks_as_they_are(question.term)
                 return []
             question = self._question(question.term, question.stretch, is_exact)
@@ -290,11 +292,11 @@ class Whole(FreeHeights):
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
         index = question.term
         is_narrow = not is_soon and self._has_lower_pools(index)
-        relaxed = self._bound_by_heights(index, budget.TREE_FIRST) if is_narrow else None
-        relaxed = relaxed or self._relax(index, 1, budget.BOUND_OF_LATER)
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+        divided = self._bound_by_heights(index, budget.TREE_FIRST) if is_narrow else None
+        relaxed = (divided and divided.first) or self._relax(index, 1, budget.BOUND_OF_LATER)
         if relaxed is None:
             return []
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
         if is_soon:
             found = self._ask_from(question, search.first(relaxed, self._some(budget.FULLEST)))
             if self.is_known:
@@ -311,7 +313,7 @@ class Whole(FreeHeights):
         is_much = self._some(budget.QUESTION) >= budget.MUCH_PER_ENTRY * self.program.entries
         if is_soon or is_much or self._has_lower_pools(index):
             return False
-        self._bound_by_heights(index, budget.QUESTION, budget.NEAR_BY_HEIGHTS)
+        self._bound_by_heights(index, budget.QUESTION)
         return self.value is not None and self._is_within(index, self.value[index], budget.NEAR_BY_HEIGHTS)
 
     def _is_known_soon(self) -> bool:

@@ -146,7 +146,7 @@ class Priced:
         spare = most * self._prices.scale - self._total
         found = list[tuple[int, int]]()
         for pool, (low, high) in enumerate(self._ends):
-            stretches = list(self._stretches(pool, low, high))
+            stretches = list(self.stretches(pool, low, high))
             least = min(min(ends) for *_, ends in stretches)
             some = [(first, last) for first, last, ends in stretches if min(ends) - least < spare]
             if not some:
@@ -156,10 +156,13 @@ class Priced:
 
     def _of_height(self, pool: int, low: int, high: int) -> int:
         """The least cost of a pool whose height is in this range."""
-        return min(min(ends) for *_, ends in self._stretches(pool, low, high))
+        return min(min(ends) for *_, ends in self.stretches(pool, low, high))
 
-    def _stretches(self, pool: int, low: int, high: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
-        """Parts of this range of heights, and what the pool costs at the ends of each: between two heights at which one more fits, that is linear."""
+    def stretches(self, pool: int, low: int, high: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
+        """Parts of this range of heights, and what the pool costs at the ends of each: between two heights at which one more fits, that is linear.
+
+        In parts of a unit of cost, as all that is due.
+        """
         program, prices = self._program, self._prices
         room, price = program.rooms[pool], self._of_peaks[pool]
         total = fixed = 0

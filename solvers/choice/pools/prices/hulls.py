@@ -25,7 +25,7 @@ LEAST_EXCESS = 0.01
 """A row that is violated by less than this part is not added."""
 NOWHERE = 256
 """A class that is nowhere costs so many times what is enough: boxes without any choice then have a bound, too."""
-ROUNDS, GAIN = 12, 1e-4
+ROUNDS, GAIN = 12, 1e-3
 """Of rows that are added at most, and what the last one must have gained."""
 
 
@@ -69,7 +69,7 @@ class Hulls:
 
     def __init__(self, program: Program, held: Sequence[int], enough: int) -> None:
         """Nothing is asked of choices that cost `enough`."""
-        self.program, self.held, self._enough = program, tuple(held), enough
+        self.program, self.held, self.enough = program, tuple(held), enough
         self._lp = lp = LinearProgram()
         self.work = budget.RELAXATION_PER_ENTRY * program.entries
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
@@ -125,7 +125,7 @@ class Hulls:
         self, heights: Heights, closed: Closed, known: int, end: int, stopped: Callable[[], object]
     ) -> tuple[int, Heights]:
         """A bound of all choices within these heights and without those homes, and which heights are left for less than enough; empty: none is."""
-        self.heights, enough, best, left, last = heights, self._enough, known, heights, 0.0
+        self.heights, enough, best, left, last = heights, self.enough, known, heights, 0.0
         for group, pool in self._closed ^ closed:
             self._lp.within(self._inside[group][pool], 0.0, float((group, pool) not in closed))
         self._closed = closed

@@ -15,7 +15,7 @@ from ....model.solver import Control
 from .. import budget
 from ..prices.cheapest_heights import CheapestHeights
 from ..prices.crowds import Crowd
-from ..prices.height_tree import HeightTree
+from ..prices.division_tree import DivisionTree
 from ..prices.relaxation import AT_ONCE, OF_BOX, WHOLE, Relaxation
 from ..program.program import Costs, Pools, Program, Row
 from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
@@ -98,11 +98,12 @@ class Answering:
     def _bound_by_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         assert self._program is not None
         (most,) = question["held"]
-        known, best, near = question["known"]
-        tree = HeightTree(self._program, most, question["full"], best, control.stopped)
-        bound = tree.run(known, question["work"], near)
+        known, best = question["known"]
+        tree = DivisionTree(self._program, most, question["full"], best, control.stopped)
+        bound = tree.run(known, question["work"])
         first, last = (write_relaxed(each, 0) for each in (tree.first, tree.last))
-        return {"bound": bound, "work": tree.work, "first": first, "last": last}
+        found = [(division.heights, write_relaxed(division.relaxed, 0)) for division in tree.found]
+        return {"bound": bound, "work": tree.work, "first": first, "last": last, "divisions": found}
 
 
 class _Model:

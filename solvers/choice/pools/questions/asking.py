@@ -38,6 +38,17 @@ class Wish(NamedTuple):
         return self.work is not None and self.work < least * self.program.entries
 
 
+class ByHeights(NamedTuple):
+    """What bounds a second term where the first holds the sum of the heights."""
+
+    bound: int
+    first: Relaxed | None
+    last: Relaxed | None
+    """The linear program of all heights, without crowds, and with them."""
+    divisions: list[tuple[tuple[int, ...], Relaxed]]
+    """Heights below which choices cost least, as far as is known, and their linear programs; the best first."""
+
+
 Next: TypeAlias = Callable[[], Wish | None]
 """What will be asked next, if the present answer changes nothing."""
 
@@ -161,26 +172,30 @@ class Asking:
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
 
     def bound_by_heights(
-        self, program: Program, held: tuple[int, ...], full: Sequence[Section], known: tuple[int, int, int], work: int
-    ) -> tuple[int | None, Relaxed | None, Relaxed | None]:
-        """A lower bound of the second term, box by box of heights; and the first and last linear program of all heights. None if there are none.
+        self, program: Program, held: tuple[int, ...], full: Section, known: tuple[int, int], work: int
+    ) -> ByHeights | None:
+        """A lower bound of the second term, division by division of the fullest section, and what was solved for it; None if there is no answer.
 
-        The first term holds the sum of the heights; `full` are the fullest sections. `known` are a bound and the best value, and which part of that the bound
-        must be near after some boxes; 0: any.
+        The first term holds the sum of the heights; `full` is the fullest section. `known` are a bound and the best value.
         """
         if self.stop is not None or not self._charge_relaxing(program, is_known=self._known is program):
-            return None, None, None
+            return None
         request = {"question": None, "crowds": None, "full": full, "held": held, "known": known}
         line = self._free_line() or self._lines[0]
         reply = self._said(line, program, request | {"work": work} | self._usual)
         if self._is_missing(reply):
-            return None, None, None
+            return None
         assert reply.fields is not None
         bound, spent = read_bound(reply.fields, known[1])
         first, _ = read_relaxed(reply.fields["first"], program, len(held))
         last, _ = read_relaxed(reply.fields["last"], program, len(held))
+        divisions = []
+        for heights, fields in reply.fields["divisions"]:
+            relaxed, _ = read_relaxed(fields, program, len(held))
+            if relaxed is not None:
+                divisions.append((tuple(map(int, heights)), relaxed))
         self.work += spent
-        return bound, first, last
+        return ByHeights(bound, first, last, divisions)
 
     def _relaxed_with(
         self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int, *, is_due: bool = False

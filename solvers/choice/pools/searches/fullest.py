@@ -148,9 +148,9 @@ class FullestFirst:
             self._kept |= self._classes(section)
         return len(self._kept) > known
 
-    def fullest_sections(self, most: int) -> list[list[tuple[int, int]]]:
-        """(class, units) of all that is live at so many of the fullest sections."""
-        return [self._taken(section) for section in np.argsort(-self._live, kind="stable")[:most].tolist()]
+    def fullest_section(self) -> list[tuple[int, int]]:
+        """(class, units) of all that is live at the fullest section."""
+        return self._taken(int(self._live.argmax()))
 
     def over_heights(
         self, prices: Mapping[int, float], most: int, settle: Callable[[tuple[int, ...]], Answer], work: int

@@ -1,0 +1,114 @@
+"""What choices cost at given prices, by their division: by where they have what is live at the fullest section, which decides the heights of pools.
+
+At prices each class that is not live there is in its cheapest pool. So a division costs what its classes cost, and for each pool a function of its height:
+that falls with a step wherever one more of a crowd fits. As long as only some are divided, the others are where they cost least, and each pool is as high as is
+best for it. To make that less, heights are worth something to both sides: about what the function falls for a unit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..program.program import Heights, Pools, Section
+from .crowds import Priced
+
+
+class DivisionBound:
+    """A lower bound of one term that counts no peaks, in parts of a unit of cost, for each division of a section, some of which may be open."""
+
+    def __init__(
+        self,
+        priced: Priced,
+        homes: Sequence[Pools],
+        section: Section,
+        ends: Sequence[int],
+        tops: Sequence[float],
+        free: int,
+    ) -> None:
+        """`section` is what is divided, in turn; `ends` are the greatest heights, and `tops` those where the bound should be good.
+
+        `free` is how much higher all pools together may be than what is live there.
+        """
+        here = {group for group, _ in section}
+        self._fixed = sum(min(priced.due(group).values()) for group in range(len(homes)) if group not in here)
+        self._of_pools = [
+            _OfHeight([(low, first, last) for low, _, (first, last) in priced.stretches(pool, 0, end)], end, top)
+            for pool, (end, top) in enumerate(zip(ends, tops, strict=True))
+        ]
+        self._due = [
+            {pool: priced.due(group)[pool] + units * self._of_pools[pool].worth for pool in homes[group]}
+            for group, units in section
+        ]
+        self._fixed += free * min(0, *(each.worth for each in self._of_pools))
+        self._rest = [0]
+        """By how many are open, what they cost at least."""
+        for due in reversed(self._due):
+            self._rest.append(self._rest[-1] + min(due.values()))
+
+    def of(self, chosen: Pools, heights: Heights, always: Sequence[int]) -> int:
+        """The bound with the first ones in these pools, which have heights in these ranges; `always` is what is in each pool in any case."""
+        total = self._fixed + self._rest[len(self._due) - len(chosen)]
+        for due, pool in zip(self._due, chosen, strict=False):
+            total += due[pool]
+        for each, (low, high), base in zip(self._of_pools, heights, always, strict=True):
+            total += each.least(low, high) + base * each.worth
+        return total
+
+
+class _OfHeight:
+    """What a pool costs by its height, without what that is worth."""
+
+    def __init__(self, parts: Sequence[tuple[int, int, int]], end: int, top: float) -> None:
+        self.worth = _slope(parts, end, top)
+        """What a unit of height costs: mostly less than nothing."""
+        self._end = end
+        self._heights = [low for low, _, _ in parts]
+        self._values = [first - low * self.worth for low, first, _ in parts]
+        ends = [*self._heights[1:], end]
+        self._slopes = [
+            ((last - first) // (upto - low) if upto > low else 0) - self.worth
+            for (low, first, last), upto in zip(parts, ends, strict=True)
+        ]
+        before = [self._values[0], *(last - upto * self.worth for (_, _, last), upto in zip(parts, ends, strict=True))]
+        self._least = [list(map(min, self._values, before))]
+        """For each power of two, the least value at so many steps from each one on."""
+        width = 1
+        while 2 * width <= len(parts):
+            row = self._least[-1]
+            self._least.append(list(map(min, row, row[width:])))
+            width *= 2
+
+    def least(self, low: int, high: int) -> int:
+        """At heights in this range."""
+        high = min(high, self._end)
+        first, last = bisect_right(self._heights, low), bisect_right(self._heights, high)
+        found = min(self._at(first - 1, low), self._at(last - 1, high))
+        if first < last:
+            power = (last - first).bit_length() - 1
+            row = self._least[power]
+            found = min(found, row[first], row[last - (1 << power)])
+        return found
+
+    def _at(self, part: int, height: int) -> int:
+        return self._values[part] + (height - self._heights[part]) * self._slopes[part]
+
+
+def _slope(parts: Sequence[tuple[int, int, int]], end: int, top: float) -> int:
+    """The slope at this height of the line below all values."""
+    hull = list[tuple[int, int]]()
+    for point in (*((low, first) for low, first, _ in parts), (end, parts[-1][2])):
+        if hull and point[0] == hull[-1][0]:
+            continue
+        while len(hull) > 1 and _is_above(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    for (low, value), (upto, after) in pairwise(hull):
+        if top <= upto or upto == hull[-1][0]:
+            return (after - value) // (upto - low)
+    return 0
+
+
+def _is_above(one: tuple[int, int], middle: tuple[int, int], other: tuple[int, int]) -> bool:
+    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])

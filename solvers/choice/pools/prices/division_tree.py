@@ -1,0 +1,256 @@
+"""A lower bound of a term whose earlier ones hold the sum of the peaks, and the best heights: branch and bound over divisions of the fullest section.
+
+There all pools together are full, mostly to the last unit. So where what is live there goes says how high each pool is, and once that is given the linear
+program is nearly exact. Its prices bound all other divisions, too (see .division_bound). The division that is cheapest by all prices so far is the next
+whose linear program is solved, until one that was solved is still the cheapest. From there on classes that it divides between pools are named, the dearest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program.program import Costs, Heights, Pools, Program, Section
+from .crowds import FINEST, Priced, Relaxed, prices_of
+from .division_bound import DivisionBound
+from .hulls import Closed, Hulls
+
+if TYPE_CHECKING:
+    from ....model.instance import Instance  # the process that answers questions does without numpy
+
+PATIENCE = 300
+"""After so many parts that were divided without a linear program one is solved for all that a part may hold."""
+DEAR, MOST_DEAR = 200, 16
+"""A class that a linear program divides is divided with the section if that costs more than such a part of the best choice; and so many are, at most."""
+BEYOND = 1_000
+"""Linear programs are solved as long as they may be no dearer than that of the best division, but for such a part."""
+MOST_FOUND = 3
+"""So many of the best divisions are kept, since there may be no choice below the heights of one."""
+WORK_OF_BOUND, ENTRIES_A_UNIT = 1, 8
+"""What bounding a part at given prices takes, and numbers in the program that are gone through for each unit of work when there are new prices."""
+
+
+def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:
+    """Do the terms before this one hold the sum of the peaks, and nothing else, and are rows and peaks the same?
+
+    No parts may share addresses while both are live: what is live at a section would be less than the sum of their sizes.
+    """
+    if len(instance.exclusions) or len(instance.part_block) > instance.blocks:
+        return False
+    first: Costs = program.terms[0]
+    is_sum = held == 1 and not first.is_largest and not any(map(any, first.of_homes))
+    is_sum &= len(set(first.of_peaks)) == 1 and first.of_peaks[0] > 0
+    return is_sum and not any(room.reserved or room.spare for room in program.rooms)
+
+
+class Division(NamedTuple):
+    """The heights that a division of the fullest section gives, and the linear program below them."""
+
+    heights: tuple[int, ...]
+    bound: int
+    relaxed: Relaxed
+
+
+class _Part(NamedTuple):
+    """The divisions that begin with these pools."""
+
+    bound: int
+    """No choice in it costs less, in parts of a unit of cost."""
+    order: int
+    """Of those with the same bound the deepest comes first, and of these the last."""
+    chosen: Pools
+    loads: tuple[int, ...]
+    """What each pool holds by that."""
+    seen: int = 0
+    """How many prices have bounded it,"""
+    last: int = 0
+    """and which of them most."""
+    is_solved: bool = False
+    """Has its own linear program been solved,"""
+    named: tuple[int, int] | None = None
+    """which divides this class: in this pool there is some of it;"""
+    closed: Closed = frozenset()
+    """without these homes?"""
+
+
+class DivisionTree:
+    """The search for the term after the first."""
+
+    def __init__(self, program: Program, most: int, full: Section, best: int, stopped: Callable[[], object]) -> None:
+        """`most` is the most that the first term may be, `full` the fullest section, `best` what the best known choice costs."""
+        self._program, self._best, self._stopped = program, best, stopped
+        self._alone = replace(program, terms=(program.terms[1],))
+        self._hulls = Hulls(program, (most,), best)
+        self._always = [0] * len(program.rooms)
+        units = dict[int, int]()
+        for group, size in full:
+            homes = program.homes[group]
+            if len(homes) > 1:
+                units[group] = units.get(group, 0) + size
+            else:
+                self._always[homes[0]] += size
+        self._section = sorted(units.items(), key=lambda each: (-each[1], each[0]))
+        """(class, units) of all that are divided, in turn."""
+        self._free = most // program.terms[0].of_peaks[0] - sum(units.values()) - sum(self._always)
+        self._ends = [program.highest(pool) for pool in range(len(program.rooms))]
+        self._rest = list[list[int]]()
+        """By how many are open, the most that they may take in each pool."""
+        self._prices = list[tuple[Priced, Sequence[float]]]()
+        self._bounds = list[DivisionBound]()
+        self._open = list[_Part]()
+        self._number = self._since = self._dear = self._work = 0
+        self.first: Relaxed | None = None
+        self.last: Relaxed | None = None
+        """The linear program of all heights, without crowds, and with them."""
+        self.found = list[Division]()
+        """The best divisions whose linear programs were solved, the best first."""
+
+    @property
+    def work(self) -> int:
+        return self._hulls.work + self._work
+
+    def run(self, known: int, work: int) -> int:
+        """A lower bound of the term, no higher than the best choice, after this much work at most."""
+        everything = tuple((0, end) for end in self._ends)
+        bound, left = self._hulls.solve(everything, frozenset(), known, work, self._stopped)
+        self.first, self.last = self._hulls.first, self._hulls.relaxed()
+        if not left or self._free < 0:
+            return self._best
+        if self.last is None:
+            return min(max(bound, known), self._best)
+        self._find_dear()
+        self._begin(bound * FINEST)
+        self._add_prices(self._hulls.tops)
+        while self._open and self.work < work and not self._stopped():
+            part = heappop(self._open)
+            is_whole = len(part.chosen) == len(self._section)
+            if part.seen < len(self._bounds) and not (is_whole and part.is_solved):
+                self._push(self._looked_at(part))
+            elif is_whole and part.is_solved and part.named is None:
+                self._push(part)
+                break
+            elif is_whole and part.is_solved:
+                self._name(part, work)
+            elif is_whole:
+                self._solve(part, work)
+            elif self._since >= PATIENCE and not part.is_solved:
+                self._since = 0
+                cost, is_left = self._solved(part, work)
+                self._add_prices(self._hulls.tops)
+                self._push(part._replace(bound=cost, is_solved=is_left))
+            else:
+                self._since += 1
+                self._divide(part)
+        least = min((part.bound for part in self._open[:1]), default=self._best * FINEST)
+        return min(max(-(-least // FINEST), known), self._best)
+
+    def _begin(self, bound: int) -> None:
+        """All divisions anew."""
+        self._rest = [[0] * len(self._always)]
+        for group, size in reversed(self._section):
+            homes = self._program.homes[group]
+            self._rest.append([most + size * (pool in homes) for pool, most in enumerate(self._rest[-1])])
+        self._bounds = [self._bound_of(*each) for each in self._prices]
+        self._open = []
+        self._push(_Part(bound, 0, (), tuple(self._always)))
+
+    def _push(self, part: _Part) -> None:
+        if part.bound < self._best * FINEST:
+            self._number += 1
+            heappush(self._open, part._replace(order=-(len(part.chosen) << 40) - self._number))
+
+    def _looked_at(self, part: _Part) -> _Part:
+        """The part, bounded by all prices."""
+        bound, last = part.bound, part.last
+        for number in range(part.seen, len(self._bounds)):
+            other = self._bound(number, part.chosen, part.loads)
+            if other > bound:
+                bound, last = other, number
+        return part._replace(bound=bound, last=last, seen=len(self._bounds))
+
+    def _bound(self, number: int, chosen: Pools, loads: tuple[int, ...]) -> int:
+        self._work += WORK_OF_BOUND
+        return self._bounds[number].of(chosen, self._heights(chosen, loads), self._always)
+
+    def _heights(self, chosen: Pools, loads: tuple[int, ...]) -> Heights:
+        """The least and greatest heights of the pools."""
+        each = zip(loads, self._rest[len(self._section) - len(chosen)], self._ends, strict=True)
+        return tuple((load, min(load + rest + self._free, end)) for load, rest, end in each)
+
+    def _divide(self, part: _Part) -> None:
+        """The next of the section in each pool that has room for it."""
+        group, size = self._section[len(part.chosen)]
+        for pool in self._program.homes[group]:
+            if part.loads[pool] + size <= self._ends[pool]:
+                loads = (*part.loads[:pool], part.loads[pool] + size, *part.loads[pool + 1 :])
+                chosen = (*part.chosen, pool)
+                bound = max(part.bound, self._bound(part.last, chosen, loads))
+                self._push(_Part(bound, 0, chosen, loads, last=part.last))
+
+    def _solve(self, part: _Part, end: int) -> None:
+        """Solve the linear program of one division; where it has all homes its prices bound all others."""
+        bound, is_left = self._solved(part, end)
+        if not part.closed:
+            self._add_prices(part.loads)
+            if is_left and self._find_dear():
+                least = min(bound, *(other.bound for other in self._open[:1]))
+                self._begin(least)
+                return
+            relaxed = self._hulls.relaxed()
+            cost = -(-bound // FINEST)
+            if is_left and relaxed is not None:
+                self.found.append(Division(part.loads, cost, relaxed))
+                self.found = sorted(self.found, key=lambda each: (each.bound, each.heights))[:MOST_FOUND]
+        _, group, pool = max(self._hulls.divided, default=(0.0, 0, -1))
+        named = (group, pool) if pool >= 0 else None
+        self._push(part._replace(bound=bound, is_solved=is_left, named=named))
+
+    def _solved(self, part: _Part, end: int) -> tuple[int, bool]:
+        """The part's bound by its linear program; is that no dearer than the best division? If it is, it was not solved to its end."""
+        known, hulls = -(-part.bound // FINEST), self._hulls
+        hulls.enough = self._best
+        if self.found:
+            least = max(self.found[0].bound, known)
+            hulls.enough = min(self._best, least + least // BEYOND + 1)
+        others = {
+            (group, other)
+            for (group, _), pool in zip(self._section, part.chosen, strict=False)
+            for other in self._program.homes[group]
+            if other != pool
+        }
+        heights = self._heights(part.chosen, part.loads)
+        bound, left = hulls.solve(heights, part.closed | others, known, end - self._work, self._stopped)
+        bound = bound if left else max(bound, hulls.enough)
+        return max(bound * FINEST, part.bound), bool(left)
+
+    def _name(self, part: _Part, end: int) -> None:
+        """Choices with a class in a pool, and without."""
+        assert part.named is not None
+        group, pool = part.named
+        others = {(group, other) for other in self._program.homes[group] if other != pool}
+        for closed in (others, {(group, pool)}):
+            self._solve(part._replace(closed=part.closed | closed, is_solved=False, named=None), end)
+
+    def _find_dear(self) -> bool:
+        """Divide the dearest of those that the last linear program divides with the section; false if none is dear."""
+        known = {group for group, _ in self._section}
+        dear = [(cost, group) for cost, group, _ in self._hulls.divided if cost * DEAR >= self._best]
+        _, group = max((each for each in dear if each[1] not in known), default=(0.0, -1))
+        if group < 0 or self._dear >= MOST_DEAR:
+            return False
+        self._dear += 1
+        self._section = [(group, 0), *self._section]
+        return True
+
+    def _add_prices(self, tops: Sequence[float]) -> None:
+        """The last linear program's prices bound all divisions."""
+        relaxed = self._hulls.relaxed()
+        if relaxed is not None:
+            self._prices.append((Priced(self._alone, prices_of(relaxed.of_rows, relaxed.of_crowds)), tuple(tops)))
+            self._bounds.append(self._bound_of(*self._prices[-1]))
+
+    def _bound_of(self, priced: Priced, tops: Sequence[float]) -> DivisionBound:
+        self._work += self._program.entries // ENTRIES_A_UNIT
+        return DivisionBound(priced, self._program.homes, self._section, self._ends, tops, self._free)

@@ -1,0 +1,133 @@
+"""The tree of divisions: never a bound above the best choice, near it, and heights below which that is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import pytest
+
+from planner import Colocation, Constraints, Options, Preference, Problem, plan
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools.prices.division_tree import DivisionTree, is_held_by_sum
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.searches.fullest import FullestFirst
+from solvers.model.instance import Instance
+
+WORK = 1_000_000
+
+
+def sized(kind: str, buffers: int, seed: int) -> Instance:
+    return lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SIZE)).instance
+
+
+def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> list[tuple[int, int]]:
+    return FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(most,))).fullest_section()
+
+
+@pytest.mark.parametrize("kind", ["hot", "memories"])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("more", [0, 1_000_000])
+@pytest.mark.parametrize("free", [0, 640])
+def test_no_bound_is_above_the_best_choice(kind: str, seed: int, more: int, free: int, asking: Asking) -> None:
+    instance = sized(kind, 40, seed)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    assert is_held_by_sum(instance, program, 1)
+    exact = asking.ask(program, Question(1, held=(least + free,)), WORK)
+    assert exact.stopped is None
+    assert exact.value is not None
+    best = exact.value + more
+    tree = DivisionTree(program, least + free, fullest(instance, program, least, asking), best, lambda: False)
+    bound = tree.run(0, WORK)
+    assert bound <= exact.value if more else bound <= best
+    assert bound * 100 >= exact.value * 98
+    assert tree.first is not None
+    assert tree.last is not None
+
+
+def test_the_best_division_has_the_heights_of_the_best_choice(asking: Asking) -> None:
+    instance = sized("hot", 60, 3)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    exact = asking.ask(program, Question(1, held=(least,)), WORK)
+    assert exact.value is not None
+    section = fullest(instance, program, least, asking)
+    tree = DivisionTree(program, least, section, exact.value + exact.value // 4, lambda: False)
+    assert tree.run(0, WORK) <= exact.value
+    assert tree.found
+    assert sum(tree.found[0].heights) == sum(size for _, size in section)
+    below = asking.ask(program, Question(1, tops=tree.found[0].heights, are_peaks=True), WORK)
+    assert below.value is not None
+    assert (below.value - exact.value) * 1_000 <= exact.value
+
+
+def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> None:
+    """With prices of one linear program alone, and with all of the tree's."""
+    instance = sized("hot", 8, 1)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    cheapest = None
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and sum(tops) <= least:
+            value = program.value(1, pools, tops)
+            cheapest = value if cheapest is None else min(cheapest, value)
+    assert cheapest is not None
+    section = fullest(instance, program, least, asking)
+    for best in (cheapest, cheapest + 1, 2 * cheapest, 10 * cheapest):
+        for work in (1, 20_000, WORK):
+            assert DivisionTree(program, least, section, best, lambda: False).run(0, work) <= cheapest
+
+
+def test_a_tree_ends_within_its_work(asking: Asking) -> None:
+    instance = sized("hot", 60, 3)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    section = fullest(instance, program, least, asking)
+    tree = DivisionTree(program, least, section, 1 << 50, lambda: False)
+    assert tree.run(17, 1) >= 17
+    stopped = DivisionTree(program, least, section, 1 << 50, lambda: True)
+    assert stopped.run(17, WORK) >= 17
+    assert not stopped.found
+
+
+def meeting(problem: Problem) -> list[tuple[int | str, int | str]]:
+    """All pairs that are live together."""
+    return [
+        (one.id, other.id)
+        for one, other in combinations(problem.buffers, 2)
+        if any(a < d and c < b for a, b in one.live or () for c, d in other.live or ())
+    ]
+
+
+@pytest.mark.parametrize("rule", ["exclusions", "colocations"])
+def test_no_sum_is_held_where_what_is_live_shares_addresses(rule: str) -> None:
+    """Heights that are possible were taken for impossible, and so plans were called optimal that are not."""
+    problem = with_preference(generate("hot", Request(40, 0)), Preference.SIZE)
+    pair = meeting(problem)[0]
+    excluded, together = Constraints(exclusions=(pair,)), Constraints(colocations=(Colocation(pair[1], pair[0], 0),))
+    ruled = replace(problem, constraints=excluded if rule == "exclusions" else together)
+    for each, is_held in (problem, True), (ruled, False):
+        instance = lower(each).instance
+        assert is_held_by_sum(instance, program_of(instance), 1) == is_held
+
+
+def test_where_work_is_scarce_heights_come_from_divisions() -> None:
+    """Pools were filled at heights that were a sixth too dear: 17.6 % were open."""
+    problem = generate("hot", Request(1000, 1203119))
+    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=3_000_000, workers=1))
+    _, second = made.objective.terms
+    assert second.value is not None
+    assert second.bound is not None
+    assert (second.value - second.bound) * 100 <= second.bound
