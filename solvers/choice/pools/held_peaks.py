@@ -284,7 +284,12 @@ class HeldPeaks(PlacedChoices):
 
     def _begin_with_division(self, index: int, *, is_scarce: bool) -> None:
         """Where work is scarce, bound a second term by divisions of the fullest section, once, and choose and pack below the best heights."""
-        if not is_scarce or self.is_divided or not self._is_settled(0):
+        if (
+            not is_scarce
+            or self.is_divided
+            or not self._is_settled(0)
+            or len(self.program.rooms) > budget.POOLS_DIVIDED
+        ):
             return
         found = self._bound_by_heights(index, budget.TREE_WHERE_SCARCE)
         self.is_divided = found is not None
