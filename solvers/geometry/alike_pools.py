@@ -1,4 +1,4 @@
-"""Pools that are alike as one pool, in which there is as much room as in all of them together.
+"""Pools that differ in their room alone as one pool, in which there is as much room as in all of them together.
 
 Whatever lies in them may as well be stacked in the one: first what one of them holds, on top of that what the next one holds. Its peak then is no more
 than the sum of theirs, so what is proven with one pool holds with all. The reverse may be false, as blocks may be in the way of others at the ends.
@@ -36,7 +36,7 @@ def as_one(instance: Instance) -> AsOne | None:
         return None
     groups, torn = list[tuple[int, ...]](), torn_blocks(instance)
     for group in _alike(instance):
-        groups += [group] if _can_merge(instance, group[0], torn) else [(pool,) for pool in group]
+        groups += [group] if all(_can_merge(instance, pool, torn) for pool in group) else [(pool,) for pool in group]
     groups.sort()
     if len(groups) == len(instance.pools):
         return None
@@ -47,12 +47,11 @@ def as_one(instance: Instance) -> AsOne | None:
     for number, group in enumerate(groups):
         if len(group) == 1:
             continue
-        gaps = _gaps(instance, group[0])
-        capacity = len(group) * sum(gaps)
+        capacity = _capacity(instance, group)
         specs[group[0]] = replace(specs[group[0]], capacity=capacity, reserved=())
-        is_high = np.bincount(instance.pool_class, instance.block_high > max(gaps, default=0)) > 0
-        allowed[:, number] &= ~is_high[instance.pool_class]
-        highest[:, number] = np.where(allowed[:, number], capacity - instance.block_high, 0)
+        allowed[:, number] = _allowed_in(instance, group)
+        room = sum(instance.block_high.tolist()) if capacity is None else capacity
+        highest[:, number] = np.where(allowed[:, number], room - instance.block_high, 0)
     order = np.argsort(instance.preference[:, first], axis=1, kind="stable")
     found = replace(
         instance,
@@ -72,21 +71,51 @@ def as_one(instance: Instance) -> AsOne | None:
 
 
 def _alike(instance: Instance) -> list[tuple[int, ...]]:
-    """The groups of pools that nothing tells apart."""
+    """The groups of pools that nothing tells apart but how much room they have."""
     costs = [cost for term in instance.terms if (cost := choice_cost(instance, term)) is not None]
-    columns = [instance.allowed, instance.modulus, instance.residue, instance.lowest, instance.highest, *costs]
-    groups = dict[object, list[int]]()
-    for pool, spec in enumerate(instance.pools):
-        key = (spec.capacity, spec.reserved, spec.cost, *(column[:, pool].tobytes() for column in columns))
-        groups.setdefault(key, []).append(pool)
-    return [tuple(group) for group in groups.values()]
+    columns = [instance.modulus, instance.residue, instance.lowest, *costs]
+    groups = dict[object, list[list[int]]]()
+    largest = sorted(range(len(instance.pools)), key=lambda pool: (-_largest_gap(instance, pool), pool))
+    for pool in largest:
+        key = (instance.pools[pool].cost, *(column[:, pool].tobytes() for column in columns))
+        same = groups.setdefault(key, [])
+        fits = instance.block_high <= _largest_gap(instance, pool)
+        mine = instance.allowed[:, pool]
+        group = next((each for each in same if (mine == instance.allowed[:, each[0]] & fits).all()), None)
+        if group is None:
+            same.append([pool])
+        else:
+            group.append(pool)
+    return [tuple(group) for same in groups.values() for group in same]
+
+
+def _largest_gap(instance: Instance, pool: int) -> int:
+    if instance.pools[pool].capacity is None:
+        return sum(instance.block_high.tolist())
+    return max(_gaps(instance, pool), default=0)
+
+
+def _capacity(instance: Instance, group: tuple[int, ...]) -> int | None:
+    """The room in all of them; None if one is unlimited."""
+    if any(instance.pools[pool].capacity is None for pool in group):
+        return None
+    return sum(sum(_gaps(instance, pool)) for pool in group)
+
+
+def _allowed_in(instance: Instance, group: tuple[int, ...]) -> Bools:
+    """Who may be in one of them: nobody whose class has a block that is too high for all."""
+    found = np.zeros(instance.blocks, dtype=np.bool_)
+    for pool in group:
+        is_high = np.bincount(instance.pool_class, instance.block_high > _largest_gap(instance, pool)) > 0
+        found |= instance.allowed[:, pool] & ~is_high[instance.pool_class]
+    return found
 
 
 def _can_merge(instance: Instance, pool: int, torn: Bools) -> bool:
     """May what lies in such pools be stacked, ranges left out? Not where two must be in different ones, or something lies on both sides of a range."""
     inside, spec = instance.allowed[:, pool], instance.pools[pool]
     a, b = instance.apart.T
-    if spec.capacity is None or (inside[a] & inside[b]).any():
+    if (spec.capacity is None and spec.reserved) or (inside[a] & inside[b]).any():
         return False
     return not spec.reserved or not (inside & torn).any()
 

@@ -14,7 +14,7 @@ from ...geometry.rules import violation
 from ...heuristics.assign.from_prices import settled
 from ...model.instance import Instance, Placement
 from ...model.linear_terms import choice_cost, peak_price
-from ...model.objective import evaluate
+from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import Control, Task
 from .in_rooms import LEADER_OF_ROOMS
@@ -24,9 +24,13 @@ Solve: TypeAlias = Callable[[Instance, Task, Control], Outcome]
 MOST_BLOCKS = 20_000
 """With more, to tell pools apart takes as long as to fill them."""
 LEAST_FEWER = 4
-"""With fewer pools less, a program that tells all of them apart is nearly as good."""
+"""With fewer pools less, a program that tells all of them apart is nearly as good,"""
+LEAST_FEWER_WEIGHED = 3
+"""but where heights are weighed against the choice, they are found sooner as one from so many less on."""
 AT_FIRST = 1, 4
 """The part of the work with which they are solved as one,"""
+A_LOOK, ROOMY = (1, 32), (3, 2)
+"""or, where there are few, with which that is looked at: if what is in a group would fit its largest if it were so many times as high, the rest goes to it as one;"""
 OF_SPREADING = 1, 10
 """and for spreading the plan, if that makes it worse;"""
 GOING_ON = 9, 10
@@ -49,13 +53,26 @@ class Unheard:
 def joined(instance: Instance) -> AsOne | None:
     """The instance with alike pools as one; None if that is not worth its work."""
     one = as_one(instance) if instance.blocks <= MOST_BLOCKS else None
-    return None if one is None or len(instance.pools) - len(one.groups) < LEAST_FEWER else one
+    least = LEAST_FEWER_WEIGHED if _weighs_heights(instance) else LEAST_FEWER
+    return None if one is None or _fewer(one) < least else one
+
+
+def _fewer(one: AsOne) -> int:
+    return len(one.original.pools) - len(one.groups)
+
+
+def _weighs_heights(instance: Instance) -> bool:
+    """Does the first term count both peaks and the choice of pools?"""
+    first = instance.terms[0]
+    return peak_price(instance, first) > 0 and choice_cost(instance, first) is not None
 
 
 def solve_in_one(one: AsOne, task: Task, control: Control, solve: Solve, further: Solve) -> Outcome:
     """The outcome for the pools as they are, with the task's work. `further` looks for plans alone, and not for alike pools."""
     limit, unheard = task.limits.work, Unheard(control)
     assert limit is not None
+    if _fewer(one) < LEAST_FEWER:
+        return _solve_roomy(one, task, limit, unheard, solve)
     found = solve(one.instance, _begun(task, _part(limit, AT_FIRST)), unheard)
     proofs, work = list(_proofs(one, found)), found.work
     placement: Placement | None = None
@@ -75,6 +92,31 @@ def solve_in_one(one: AsOne, task: Task, control: Control, solve: Solve, further
             placement, spent = _better_of(one, placement, again.placement)
             work += again.work + spent
             found = _both(found, again)
+    return _as_spread(one, found, placement, proofs, work)
+
+
+def _solve_roomy(one: AsOne, task: Task, limit: int, unheard: Control, solve: Solve) -> Outcome:
+    """The same where few pools are alike: they are told apart after a look, unless one of them has far more room than is needed."""
+    found = solve(one.instance, _begun(task, _part(limit, A_LOOK)), unheard)
+    proofs, work = list(_proofs(one, found)), found.work
+    placement: Placement | None = None
+    if found.placement is not None and _is_roomy(one, found.placement):
+        placement, spent = spread(one, found.placement)
+        work += spent
+    if placement is not None and _is_open(found):
+        # Not from what is found with little work: windows would stay at its heights.
+        again = solve(one.instance, _begun(task, _part(max(limit - work, 0), GOING_ON)), unheard)
+        proofs += _proofs(one, again)
+        placement, spent = _better_of(one, placement, again.placement)
+        work += again.work + spent
+        found = _both(found, again)
+    return _as_spread(one, found, placement, proofs, work)
+
+
+def _as_spread(
+    one: AsOne, found: Outcome, placement: Placement | None, proofs: list[Certificate], work: int
+) -> Outcome:
+    """What was found and proven, as an outcome for the pools as they are."""
     return replace(
         found,
         placement=placement,
@@ -97,6 +139,15 @@ def _begun(task: Task, work: int, start: Placement | None = None) -> Task:
 def _is_open(found: Outcome) -> bool:
     """May the first term be lower?"""
     return found.value is not None and found.value[:1] > found.bound[:1]
+
+
+def _is_roomy(one: AsOne, placement: Placement) -> bool:
+    """Would the largest pool of each group still have the room if what is in it became higher?"""
+    for ends, group in zip(peaks(one.instance, placement), one.groups, strict=True):
+        capacity = one.original.pools[group[0]].capacity
+        if len(group) > 1 and capacity is not None and ends * ROOMY[0] > capacity * ROOMY[1]:
+            return False
+    return True
 
 
 def _better_of(one: AsOne, placement: Placement, as_one: Placement | None) -> tuple[Placement, int]:

@@ -36,12 +36,15 @@ TERMS = (
 )
 
 
-def made_up(seed: int, terms: tuple[Term, ...]) -> Problem:
-    """Three or four buffers in five pools that are alike, and perhaps one more, aligned and limited at random."""
+def made_up(seed: int, terms: tuple[Term, ...], *, differ: bool = False) -> Problem:
+    """Three or four buffers in five pools that are alike, unless they `differ` in their room, and perhaps one more, aligned and limited at random."""
     draw = random.Random(seed)
     size, cost = draw.choice((8, 9, 12)), draw.choice((0, 1, 2))
     reserved = draw.choice(((), (), ((3, 5),), ((0, 2), (6, 7))))
     pads = tuple(Pool(f"pad{n}", size, reserved=reserved, cost=cost, rank=0) for n in range(5))
+    if differ:
+        pads = tuple(replace(pad, size=size - n, reserved=reserved if n % 2 else ()) for n, pad in enumerate(pads))
+        pads = (*pads[:4], replace(pads[4], size=None, reserved=())) if seed % 2 else pads
     pools = (*pads, Pool("dram", None, cost=1, rank=1)) if draw.random() < 0.7 else pads
     buffers = []
     for number in range(draw.randint(3, 4)):
@@ -69,10 +72,11 @@ def made_up(seed: int, terms: tuple[Term, ...]) -> Problem:
 
 
 @pytest.mark.parametrize("terms", TERMS)
-def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term, ...]) -> None:
+@pytest.mark.parametrize("differ", [False, True])
+def test_nothing_is_claimed_that_trying_everything_contradicts(terms: tuple[Term, ...], differ: bool) -> None:
     proven = 0
     for seed in range(6):
-        problem = made_up(seed, terms)
+        problem = made_up(seed, terms, differ=differ)
         if faults(problem):
             continue
         instance = lower(problem).instance
@@ -109,6 +113,27 @@ def test_few_pools_stay_as_they_are() -> None:
     assert joined(lower(with_pads(problem, 4)).instance) is None
 
 
+def in_two_each(problem: Problem) -> Problem:
+    """The problem with each pool in two: a third of the room beside the rest, or a limited one beside one that is not."""
+    pools = list[Pool]()
+    for pool in problem.pools:
+        size = 60_000 if pool.size is None else pool.size
+        pools += [replace(pool, name=f"{pool.name}.less", size=size // 3)]
+        pools += [replace(pool, size=None if pool.size is None else size - size // 3)]
+    names = tuple(pool.name for pool in pools)
+    return replace(problem, pools=tuple(pools), buffers=tuple(replace(each, pools=names) for each in problem.buffers))
+
+
+def test_two_of_each_kind_are_solved_as_one_where_heights_are_weighed() -> None:
+    problem = in_two_each(generate("pools", Request(20, 7)))
+    weighed = {each: joined(lower(with_preference(problem, each)).instance) for each in Preference}
+    one = weighed[Preference.BALANCED]
+    assert one is not None
+    assert one.groups == ((1, 0), (3, 2), (5, 4))
+    assert [pool.capacity for pool in one.instance.pools][-1] is None
+    assert weighed[Preference.SIZE] is weighed[Preference.SPEED] is None
+
+
 def planned(problem: Problem, prefer: Preference, work: int = 500_000) -> Plan:
     return plan(problem, Options(workers=1, time_limit=None, work_limit=work, prefer=prefer))
 
@@ -116,6 +141,11 @@ def planned(problem: Problem, prefer: Preference, work: int = 500_000) -> Plan:
 @pytest.mark.parametrize(("kind", "prefer"), [("pools", Preference.BALANCED), ("hot", Preference.SIZE)])
 def test_many_memories_that_are_alike_are_proven(kind: str, prefer: Preference) -> None:
     made = planned(with_pads(generate(kind, Request(60, 7)), 8), prefer)
+    assert made.status is PlanStatus.OPTIMAL
+
+
+def test_where_one_of_each_kind_has_far_more_room_than_is_needed_two_are_proven_as_one() -> None:
+    made = planned(in_two_each(generate("pools", Request(60, 7))), Preference.BALANCED, 300_000)
     assert made.status is PlanStatus.OPTIMAL
 
 
