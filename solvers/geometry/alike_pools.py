@@ -80,7 +80,7 @@ def _alike(instance: Instance) -> list[tuple[int, ...]]:
         key = (instance.pools[pool].cost, *(column[:, pool].tobytes() for column in columns))
         same = groups.setdefault(key, [])
         fits = instance.block_high <= _largest_gap(instance, pool)
-        mine = instance.allowed[:, pool]
+        mine = instance.allowed[:, pool] & fits
         group = next((each for each in same if (mine == instance.allowed[:, each[0]] & fits).all()), None)
         if group is None:
             same.append([pool])

@@ -36,8 +36,15 @@ def test_what_is_reserved_is_no_room_and_blocks_must_fit_beside_it() -> None:
     assert one.instance.allowed.tolist() == [[True, True], [True, False]]
 
 
-def test_pools_that_differ_stay_as_they_are() -> None:
-    assert as_one(blocks_of([PoolSpec(), PAD, RANGED], plain(0, 1, 4))) is None
+def test_pools_that_differ_in_cost_stay_as_they_are() -> None:
+    assert as_one(blocks_of([PoolSpec(), PAD, replace(PAD, cost=3)], plain(0, 1, 4))) is None
+
+
+def test_pools_that_differ_in_room_alone_are_one_with_the_room_of_all() -> None:
+    one = as_one(blocks_of([PoolSpec(), PAD, RANGED, replace(PAD, capacity=3)], plain(0, 1, 4)))
+    assert one is not None
+    assert one.groups == ((0,), (1, 2, 3))
+    assert one.instance.pools[1].capacity == 22
 
 
 def test_pools_stay_apart_for_what_must_not_share_one() -> None:
