@@ -191,6 +191,8 @@ HEIGHTS_WHERE_CROWDED, WITH_ROOM_BELOW_HEIGHTS = Share(1, 2), Share(2, 3)
 """Where pools are crowded, for such heights, with a choice below each; and for choices that leave room for gaps;"""
 TREE_FIRST, TREE_WHERE_SCARCE, LEAST_OF_TREE_PER_ENTRY = Share(1, 4), Share(1, 2), 24
 """For a tree of divisions of the fullest section, also where work is scarce, and how much there must be for each number in the program;"""
+DIVIDED_FIRST_PER_ENTRY = 90
+"""With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
 BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3
 """and for a choice below the heights of one of these, where there are no more pools: with six little work finds no good division;"""
 NEAR_BY_HEIGHTS = 300

@@ -283,11 +283,15 @@ class HeldPeaks(PlacedChoices):
         return found
 
     def _begin_with_division(self, index: int, *, is_scarce: bool) -> None:
-        """Where work is scarce, bound a second term by divisions of the fullest section, once, and choose and pack below the best heights."""
+        """Where work is scarce, bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
+
+        Prices know nothing of blocks that must be in different pools.
+        """
         if (
             not is_scarce
             or self.is_divided
             or not self._is_settled(0)
+            or len(self.instance.apart)
             or len(self.program.rooms) > budget.POOLS_DIVIDED
         ):
             return

@@ -247,11 +247,12 @@ class Whole(FreeHeights):
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         can_fill, self.is_known = False, False
         if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
-            self._begin_with_division(question.term, is_scarce=is_scarce)
-            is_open = not self.is_divided or self._is_far(question.term)
-            can_fill = question.term == 1 and not self.is_filled and is_open and self._can_fill()
-            if can_fill:
+            if self._some(budget.WHOLE) >= budget.DIVIDED_FIRST_PER_ENTRY * self.program.entries:
+                self._begin_with_division(question.term, is_scarce=is_scarce)
+            may_fill = question.term == 1 and not self.is_filled
+            if can_fill := may_fill and (not self.is_divided or self._is_far(question.term)) and self._can_fill():
                 self._fill(at_prices=is_scarce)
+            self._begin_with_division(question.term, is_scarce=is_scarce)
             if is_scarce and (self.is_filled or self.is_divided or not can_fill):
                 self._from_peaks_as_they_are(question.term)
                 return []
@@ -284,9 +285,8 @@ class Whole(FreeHeights):
 
     def _is_far(self, index: int) -> bool:
         """Is a second term far above what is proven of it, and were pools not yet filled?"""
-        if index != 1 or self.value is None or self.is_filled:
-            return False
-        return not self._is_within(index, self.value[index], budget.FAR)
+        known = None if index != 1 or self.is_filled else self.value
+        return known is not None and not self._is_within(index, known[index], budget.FAR)
 
     def _from_fullest(self, question: Question, *, is_soon: bool) -> list[Choice]:
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
