@@ -27,7 +27,7 @@ def solve_separate_pools(
     An engine that the user asked for by name must take the instance; others may refuse it, which is then noted.
     """
     before = list[Outcome]()
-    least, solver = 0, None
+    least, proof = 0, None
     while (low := below_ranges(instance, least, control.stopped)) is not None:
         limit = _left(task, before)
         run = SeparatePools(low.instance, _with_work(task, limit), control, engines, by_name, instance)
@@ -37,11 +37,11 @@ def solve_separate_pools(
             return _signed(replace(outcome, infeasible=False), before)
         if not outcome.infeasible or len(instance.pools) > 1:
             break
-        least, solver = low.others, outcome.certificates[0].solver
+        least, proof = low.others, outcome.certificates[0]
     end = limited(instance, control.stopped)
     run = SeparatePools(end, _with_work(task, _left(task, before)), control, engines, by_name, instance)
-    if least:
-        run.pools[0].raise_to(least, solver)
+    if proof is not None:
+        run.pools[0].begin_above(least, proof)
     outcome = run.run()
     return _signed(outcome, [*before, outcome])
 

@@ -99,7 +99,7 @@ class SeparatePools:
             stop = self._round()
             if stop is not None:
                 break
-            if self.rounds == 1 and self.weighs:
+            if self.rounds == 1 and self.weighs and self._finished() is None:
                 self._weigh()
         return self._outcome(stop)
 
@@ -322,11 +322,12 @@ class SeparatePools:
     def _weigh(self) -> None:
         """Look for better bounds of the pools that are still open by weights of what conflicts."""
         limit = self.task.limits.work
-        still_open = [pool for pool in self.pools if pool.open]
+        still_open = [pool for pool in self.pools if pool.open and not pool.done]
         for number, pool in enumerate(still_open):
             left = None if limit is None else max(limit - self.engines.work, 0)
             parts = PARTS_FOR_WEIGHTS * (len(still_open) - number)
-            self.engines.work += pool.weigh(WORK_OF_WEIGHTS if left is None else min(left // parts, WORK_OF_WEIGHTS))
+            work = WORK_OF_WEIGHTS if left is None else min(left // parts, WORK_OF_WEIGHTS)
+            self.engines.work += pool.weigh(work, self.board.stopped)
         self._prove()
 
     def _prove(self) -> None:

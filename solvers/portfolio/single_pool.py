@@ -183,12 +183,12 @@ class SinglePool:
         """The numbers of the parts in the whole instance."""
         return tuple(self._cut.parts[list(parts)].tolist())
 
-    def weigh(self, work: int) -> int:
+    def weigh(self, work: int, stopped: Callable[[], object] = never) -> int:
         """Look for a better bound by weights of what conflicts, and return the work that took."""
         if not has_hidden_conflicts(self._whole):
             return 0
         enough = None if self.peak is None else self.address(self.peak)
-        found, spent = weighed_conflicts(self._whole, 0, self.certificate.value, enough, work)
+        found, spent = weighed_conflicts(self._whole, 0, self.certificate.value, enough, work, stopped)
         if found is not None and self.in_units(found.value) > self.bound:
             self._take(found)
         return spent
@@ -300,6 +300,13 @@ class SinglePool:
         self.certificate = Certificate(Proof.SEARCH, self.address(self.bound), self.number, solver=solver)
         if self.impossible and not self._own_end:
             self.give_up(solver)
+
+    def begin_above(self, address: int, proof: Certificate) -> None:
+        """Take the bound that follows from a proof that all blocks do not fit below a range: a search's, or an argument about the whole pool, which says more."""
+        if proof.proof is Proof.SEARCH:
+            self.raise_to(address, proof.solver)
+        elif self.in_units(proof.value) > self.bound:
+            self.bound, self.certificate = self.in_units(proof.value), proof
 
     def close(self) -> None:
         """Forget the components that no longer matter."""

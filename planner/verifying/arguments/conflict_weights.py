@@ -56,8 +56,11 @@ def weighed_height(places: Places, certificate: PlanCertificate) -> int | str:
 def _too_heavy(chosen: Sequence[int], weight: dict[int, int], apart: dict[int, set[int]], whole: int) -> str | None:
     """Return objections if some buffers without a conflict may weigh more than the whole."""
     order = sorted((each for each in chosen if weight[each]), key=lambda each: (-len(apart[each]), each))
+    weights = [weight[each] for each in order]
+    bit = {each: 1 << place for place, each in enumerate(order)}
+    rivals = [sum(bit[other] for other in apart[each] if other in bit) for each in order]
     steps = 0
-    waiting: list[tuple[list[int], int]] = [(order, 0)]
+    waiting: list[tuple[int, int]] = [((1 << len(order)) - 1, 0)]
     while waiting:
         steps += 1
         tick(VERIFYING, len(order))
@@ -66,30 +69,34 @@ def _too_heavy(chosen: Sequence[int], weight: dict[int, int], apart: dict[int, s
         candidates, total = waiting.pop()
         if total > whole:
             return "buffers without a conflict weigh more than 1 together"
-        rest = set(candidates)
-        for each, most in reversed(_limits(candidates, weight, apart)):
+        for place, most in reversed(_limits(candidates, weights, rivals)):
             if total + most <= whole:
                 break
-            rest.remove(each)
-            waiting.append(
-                ([other for other in candidates if other in rest and other not in apart[each]], total + weight[each])
-            )
+            candidates ^= 1 << place
+            waiting.append((candidates & ~rivals[place], total + weights[place]))
     return None
 
 
-def _limits(candidates: Sequence[int], weight: dict[int, int], apart: dict[int, set[int]]) -> list[tuple[int, int]]:
-    """Return the candidates, and with each the most that it and those before it weigh at one address: of buffers that all conflict, one lies there."""
+def _limits(candidates: int, weights: Sequence[int], rivals: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the candidates, and with each the most that it and those before it weigh at one address.
+
+    Of buffers that all conflict one lies there. So a weight that they have in common counts once, and what they weigh beyond it is looked at again.
+    """
     found: list[tuple[int, int]] = []
-    left, below = list(candidates), 0
-    while left:
+    rest, counted = list(weights), 0
+    while candidates:
         group: list[int] = []
-        others: list[int] = []
-        for each in left:
-            (group if apart[each].issuperset(group) else others).append(each)
-        group.sort(key=weight.__getitem__)
-        found += [(each, below + weight[each]) for each in group]
-        below += weight[group[-1]]
-        left = others
+        open_ones = candidates
+        while open_ones:
+            group.append((open_ones & -open_ones).bit_length() - 1)
+            open_ones &= rivals[group[-1]]
+        common = min(rest[place] for place in group)
+        counted += common
+        for place in group:
+            rest[place] -= common
+            if not rest[place]:
+                candidates ^= 1 << place
+                found.append((place, counted))
     return found
 
 

@@ -13,7 +13,7 @@ bound then is a multiple of that length, and with it often larger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from math import gcd
 from typing import NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 from ...model.conflicts import live_pair_count, part_pairs
 from ...model.instance import Instance
 from ...model.outcome import Certificate, Proof
+from ...model.solver import never
 from .together import grown_together, heavier_together
 
 MOST_PAIRS = 200_000
@@ -30,7 +31,9 @@ MOST_PAIRS = 200_000
 MOST_PARTS = 128
 """Of more parts in each other's way, those that have most beside them are weighed."""
 MOST_STEPS = 5_000
-"""Of one search for a heavier layer. Verifiers search once more, and are ready for more steps."""
+"""Of one search for a heavier layer."""
+STEPS_OF_VERIFIERS = 10_000
+"""Verifiers search once more, and are ready for more steps than these."""
 MOST_LENGTHS = 6
 """To how many lengths sizes are rounded down."""
 WHOLE = 5_040
@@ -63,7 +66,12 @@ def has_hidden_conflicts(instance: Instance) -> bool:
 
 
 def weighed_conflicts(
-    instance: Instance, pool: int, known: int, enough: int | None, work: int
+    instance: Instance,
+    pool: int,
+    known: int,
+    enough: int | None,
+    work: int,
+    stopped: Callable[[], object] = never,
 ) -> tuple[Certificate | None, int]:
     """The best bound of the pool that weights prove, if it is above the `known` one, and the work that took. Ends once it is `enough`.
 
@@ -77,10 +85,10 @@ def weighed_conflicts(
         cells, _, _ = _cells(instance, pool, parts)
         lengths = _lengths(cells)
         for number, length in enumerate(lengths):
-            if spent >= work:
+            if spent >= work or stopped():
                 return best, spent
             share = (work - spent) // (len(lengths) - number)
-            weighed, more = weigh([size // length for size in cells], apart, share)
+            weighed, more = weigh([size // length for size in cells], apart, share, stopped)
             spent += more
             groups: dict[int, list[int]] = {}
             for part, weight in zip(parts, weighed.weights, strict=True):
@@ -88,7 +96,11 @@ def weighed_conflicts(
                     groups.setdefault(weight, []).append(part)
             sets = tuple((tuple(group), weight, weighed.whole) for weight, group in sorted(groups.items()))
             value = weighed_value(instance, pool, sets)
-            if value > max(known, 0 if best is None else best.value):
+            if value <= max(known, 0 if best is None else best.value):
+                continue
+            is_sure, more = _is_seen(weighed, apart)
+            spent += more
+            if is_sure:
                 best = Certificate(Proof.CONFLICT_WEIGHTS, value, pool, sets=sets)
             if enough is not None and best is not None and best.value >= enough:
                 return best, spent
@@ -107,12 +119,14 @@ def weighed_value(instance: Instance, pool: int, sets: Sets) -> int:
     return _above_ranges((height - 1) * grain + last, instance.pools[pool].reserved)
 
 
-def weigh(sizes: Sequence[int], apart: Sequence[int], work: int) -> tuple[Weighed, int]:
+def weigh(
+    sizes: Sequence[int], apart: Sequence[int], work: int, stopped: Callable[[], object] = never
+) -> tuple[Weighed, int]:
     """The weights of the parts whose bound is best of those found, and the work; `apart` has a bit for each part that conflicts with one."""
     best, spent = Weighed(0, (0,) * len(sizes), 1), len(sizes) ** 2 // CELLS_PER_WORK
     per_step = WORK_PER_STEP + len(sizes) // PARTS_PER_WORK
     layers, wholes = _Layers(sizes), [*WHOLES]
-    while spent < work and wholes:
+    while spent < work and wholes and not stopped():
         weights = [weight if size else 0 for weight, size in zip(layers.weights(), sizes, strict=True)]
         grown = grown_together(weights, apart)
         layer: Sequence[int] | None = grown
@@ -135,6 +149,15 @@ def weigh(sizes: Sequence[int], apart: Sequence[int], work: int) -> tuple[Weighe
             if found.parts is None and found.is_sure:
                 return simple, spent
     return best, spent
+
+
+def _is_seen(weighed: Weighed, apart: Sequence[int]) -> tuple[bool, int]:
+    """Will a verifier see it, and the work: it knows of those that weigh something alone, and goes through them in another order, in which it may take far longer."""
+    named = [part for part, weight in enumerate(weighed.weights) if weight]
+    among = [sum(1 << place for place, other in enumerate(named) if apart[part] >> other & 1) for part in named]
+    found = heavier_together([weighed.weights[part] for part in named], among, weighed.whole, STEPS_OF_VERIFIERS)
+    steps = found.steps * (WORK_PER_STEP + len(named) // PARTS_PER_WORK)
+    return found.is_sure and found.parts is None, steps
 
 
 def _weighed(sizes: Sequence[int], weights: Sequence[int], whole: int) -> Weighed:
