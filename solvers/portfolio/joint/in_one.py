@@ -30,7 +30,7 @@ LEAST_FEWER_WEIGHED = 3
 AT_FIRST = 1, 4
 """The part of the work with which they are solved as one,"""
 A_LOOK, ROOMY = (1, 32), (3, 2)
-"""or, where there are few, with which that is looked at: if what is in a group would fit its largest if it were so many times as high, the rest goes to it as one;"""
+"""or, where few are alike, for a look at them as one: if the largest of each group has so many times the room that all in the group takes, the rest goes to them as one;"""
 OF_SPREADING = 1, 10
 """and for spreading the plan, if that makes it worse;"""
 GOING_ON = 9, 10
