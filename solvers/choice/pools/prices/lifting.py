@@ -72,7 +72,8 @@ def _cover(some: Sequence[Present], room: int) -> list[Present]:
 def _lifted(cover: Sequence[Present], row: Sequence[Present], room: int) -> Votes:
     """Votes for all classes of the row, those of the cover one each at first.
 
-    Those of the cover that are wholly in the pool come in only after the others: until then they take their room and have no votes.
+    Those of the cover that are wholly in the pool come in only after the others: until then they take their room and have no votes. Who finds no room
+    beside them comes after that.
     """
     inside = [each for each in cover if each.share > 1 - WHOLE]
     begun = [each for each in cover if each.share <= 1 - WHOLE]
@@ -80,12 +81,16 @@ def _lifted(cover: Sequence[Present], row: Sequence[Present], room: int) -> Vote
         inside, begun = [], list(cover)
     named = {each.group for each in cover}
     others = [each for each in row if each.group not in named and each.units]
-    lifting = _Lifting(begun, room - sum(each.units for each in inside))
-    for each in sorted((each for each in others if each.share > WHOLE), key=lambda each: (-each.share, -each.units)):
+    left = room - sum(each.units for each in inside)
+    lifting = _Lifting(begun, left)
+    early = [each for each in others if each.share > WHOLE and each.units <= left]
+    for each in sorted(early, key=lambda each: (-each.share, -each.units)):
         lifting.add(each)
     for each in sorted(inside, key=lambda each: -each.units):
         lifting.release(each)
-    for each in sorted((each for each in others if each.share <= WHOLE), key=lambda each: -each.units):
+    for each in sorted(
+        (each for each in others if each not in early), key=lambda each: (each.share <= WHOLE, -each.units)
+    ):
         lifting.add(each)
     return lifting.votes
 

@@ -10,7 +10,7 @@ from math import prod
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner import Preference
@@ -141,6 +141,7 @@ def test_with_the_first_term_held_the_relaxation_bounds_the_second() -> None:
     st.lists(st.tuples(st.integers(1, 40), st.sampled_from((0.0, 0.2, 0.5, 0.7, 0.95, 1.0))), min_size=2, max_size=9),
     st.integers(1, 90),
 )
+@example([(1, 0.5), (1, 1.0), (28, 0.5), (29, 0.2)], 29)
 def test_lifted_covers_hold_for_all_that_has_room(found: list[tuple[int, float]], room: int) -> None:
     """And no class can have another vote without that some that has room for no more would have."""
     row = [Present(units, share, group) for group, (units, share) in enumerate(found) if units <= room]
@@ -209,7 +210,7 @@ def test_the_least_sizes_for_votes_are_those_of_the_lightest_choices(members: li
 
 def test_questions_are_answered_with_less_work_where_crowds_are_known() -> None:
     spent = [0, 0]
-    for seed in range(1, 5):
+    for seed in range(1, 9):
         program, answers = program_like("hot", 400, seed, Preference.SPEED), []
         for is_sharpened in (False, True):
             asking = Asking(Limits(work=40_000_000), 0, Silent())
@@ -223,7 +224,7 @@ def test_questions_are_answered_with_less_work_where_crowds_are_known() -> None:
             spent[is_sharpened] += answer.work
             answers.append(answer.value)
         assert answers[0] == answers[1]
-    assert spent[1] < spent[0] * 4 // 5
+    assert spent[1] < spent[0] * 9 // 10
 
 
 @pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
