@@ -274,12 +274,36 @@ def test_the_page_follows_the_system_s_theme_or_the_chosen_one(visiting: Visitin
     assert picture(page) != own
 
 
-def test_a_narrow_window_has_room_for_everything(visiting: Visiting) -> None:
-    page = visiting(viewport={"width": 360, "height": 700}).open()
+@pytest.mark.parametrize("width", [320, 360])
+def test_a_narrow_window_has_room_for_everything(width: int, visiting: Visiting) -> None:
+    page = visiting(viewport={"width": width, "height": 700}).open()
     planned(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    for last in ("#theme", ".tools button:last-child"):
+        box = page.locator(last).bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
     page.locator(".badge").scroll_into_view_if_needed()
     box = page.locator("canvas.over").bounding_box()
     assert box is not None
-    assert box["width"] > 300
+    assert box["width"] > width - 60
     assert box["height"] > 200
+
+
+def test_what_is_said_of_a_buffer_with_a_long_name_leaves_the_map_in_sight(visiting: Visiting) -> None:
+    page = visiting(viewport={"width": 320, "height": 700}).open()
+    planned(
+        page,
+        {
+            **THREE,
+            "buffers": [{**each, "id": str(n) * 1000, "kind": "k" * 1000} for n, each in enumerate(THREE["buffers"])],
+        },
+    )
+    page.locator("canvas.over").focus()
+    page.keyboard.press("n")
+    expect(page.locator(".chosen")).to_contain_text("000")
+    page.locator("canvas.over").scroll_into_view_if_needed()
+    whole, chosen = page.locator("canvas.over").bounding_box(), page.locator(".chosen").bounding_box()
+    assert whole is not None
+    assert chosen is not None
+    assert chosen["y"] - whole["y"] > whole["height"] / 2

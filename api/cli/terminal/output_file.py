@@ -60,6 +60,8 @@ class OutputFile:
         return None if self._is_special() or os.path.lexists(other.name) else other
 
     def _check(self, inputs: tuple[str, ...]) -> None:
+        with suppress(FileNotFoundError):
+            self._path.stat()  # a name that no file can have: too long, or a link to itself
         if self._path.is_dir():
             raise IsADirectoryError("it is a directory")
         if any(self._is(other) for other in inputs):

@@ -257,7 +257,14 @@ def _require_text(data: bytes) -> None:
         from .exact_scan import exact_scan
 
         place, _ = exact_scan(data[:byte].decode("utf-8"), Report())
-        raise bad_input(Code.INVALID_JSON, place, f"is not UTF-8: byte {byte} cannot be decoded")
+        raise bad_input(Code.INVALID_JSON, place, not_utf_8(data, byte))
+
+
+def not_utf_8(data: bytes, byte: int) -> str:
+    """Return what to say of a file whose byte with this number is the first one that is not UTF-8."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "is text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`"
+    return f"is not UTF-8: byte {byte} cannot be decoded"
 
 
 def undecodable(data: bytes) -> int | None:

@@ -43,7 +43,7 @@ from ...model.problem import (
     Problem,
 )
 from ..documents import LEAST_BYTES, Source
-from ..json.scan import EMPTY, is_empty, undecodable
+from ..json.scan import EMPTY, is_empty, not_utf_8, undecodable
 from ..text.lines import header
 from .minimalloc_clocks import MARK, Clocks
 from .minimalloc_columns import DEFAULT, read_columns
@@ -141,7 +141,7 @@ def rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and cells of all rows that are not empty."""
     byte = undecodable(data)
     if byte is not None:
-        raise bad_input(Code.UNREADABLE, (), f"is not UTF-8: byte {byte} cannot be decoded")
+        raise bad_input(Code.UNREADABLE, (), not_utf_8(data, byte))
     reader = csv.reader(TextIOWrapper(BytesIO(data), "utf-8-sig", newline=""), strict=True)
     try:
         for cells in reader:

@@ -51,6 +51,14 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_names_that_no_file_can_have_are_refused_by_the_check(tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(link)
+    for name in (link, tmp_path / ("n" * 300 + ".json")):
+        with pytest.raises(BadInput, match="cannot write"):
+            OutputFile(str(name)).check()
+
+
 def test_a_symbolic_link_is_followed(tmp_path: Path) -> None:
     link, target = tmp_path / "link.json", tmp_path / "plan.json"
     link.symlink_to(target)

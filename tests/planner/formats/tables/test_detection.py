@@ -98,6 +98,13 @@ def zipped(data: bytes) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(("text", "name"), [(json.dumps(MEMPLAN), "x.json"), (CSV.decode(), "x.csv")])
+def test_text_in_utf_16_is_named_where_the_ending_says_the_format(text: str, name: str, encoding: str) -> None:
+    message = refusal(("\ufeff" + text).encode(encoding), name=name).findings[0].message
+    assert message == "is text in UTF-16: save it as UTF-8, as by `iconv -f UTF-16 -t UTF-8`"
+
+
 @pytest.mark.parametrize("name", [None, "x", "x.gz", "-"])
 @pytest.mark.parametrize(
     ("data", "what"),
