@@ -16,8 +16,8 @@ const jobs = new JobList(place("jobs"));
 let panes = [];
 let comparison = null;
 
-// Show these, left to right.
-function show(sources) {
+// Show these, left to right; the browser's Back returns to what was shown before, unless `step` is "replaceState".
+function show(sources, step = "pushState") {
   comparison?.close();
   comparison = null;
   const kept = sources.map((source) => panes.find((pane) => source.address !== null && pane.source.address === source.address));
@@ -37,7 +37,7 @@ function show(sources) {
     for (const there of ["loaded", "refused"]) last.addEventListener(there, () => bringUp(last), { once: true });
   }
   jobs.mark(panes.map((pane) => pane.source.id));
-  address();
+  address(step);
 }
 
 // Scrolls the latest request into view if everything is in one column: on a phone, or two plans in a narrow window.
@@ -49,10 +49,10 @@ function bringUp(pane) {
 }
 
 // What is shown, in the browser's address.
-function address() {
+function address(step) {
   const shown = panes.map((pane) => pane.source.address).filter((each) => each !== null);
   const wanted = shown.length ? `#${shown.join("+")}` : "";
-  if (location.hash !== wanted) history.replaceState(null, "", wanted || location.pathname);
+  if (location.hash !== wanted) history[step](null, "", wanted || location.pathname);
 }
 
 function newPane(source) {
@@ -62,7 +62,7 @@ function newPane(source) {
     place("workspace").focus();
   });
   pane.addEventListener("ended", () => jobs.refresh());
-  pane.addEventListener("part", address);
+  pane.addEventListener("part", () => address("replaceState"));
   pane.start();
   return pane;
 }
@@ -70,8 +70,8 @@ function newPane(source) {
 // `anew`: load everything again, possibly as another user.
 function showAddressed(anew = false) {
   const shown = new Set(location.hash.slice(1).split("+").filter((each) => /^[0-9a-f]{1,40}(@[\w.~%!*'()-]{1,300})?$/.test(each)));
-  if (anew) show([]);
-  show([...shown].slice(0, 2).map(JobSource.at));
+  if (anew) show([], "replaceState");
+  show([...shown].slice(0, 2).map(JobSource.at), "replaceState");
 }
 
 // A plan from a file is drawn beside the displayed job, for its problem, otherwise for the problem in the form.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -307,3 +308,33 @@ def test_what_is_said_of_a_buffer_with_a_long_name_leaves_the_map_in_sight(visit
     assert whole is not None
     assert chosen is not None
     assert chosen["y"] - whole["y"] > whole["height"] / 2
+
+
+def test_back_returns_to_what_was_shown_before(visiting: Visiting) -> None:
+    page = visiting().open()
+    planned(page)
+    planned(page, {**THREE, "name": "second"})
+    page.go_back()
+    expect(page.locator(".pane h2")).to_have_text("three")
+    page.go_back()
+    expect(page.locator("#welcome")).to_be_visible()
+    page.go_forward()
+    page.go_forward()
+    expect(page.locator(".pane h2")).to_have_text("second")
+    page.get_by_role("button", name="Close this plan").click()
+    expect(page.locator("#welcome")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".pane h2")).to_have_text("second")
+
+
+def test_what_is_printed_is_the_plan_in_dark_on_white(visiting: Visiting) -> None:
+    page = visiting().open()
+    page.select_option("#theme", "dark")
+    planned(page)
+    page.emulate_media(media="print")
+    expect(page.locator("aside")).to_be_hidden()
+    expect(page.locator("canvas.over")).to_be_visible()
+    colour = page.locator(".pane h2").evaluate("(title) => getComputedStyle(title).color")
+    shades = [int(each) for each in re.findall(r"\d+", colour)[:3]]
+    page.emulate_media(media="screen")
+    assert max(shades) < 100
