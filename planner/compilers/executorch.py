@@ -58,8 +58,15 @@ class ExecuTorchAlgorithm:
 
         Tensors that a pass put into a memory stay in it; a number without a bank is an unlimited memory.
         """
+        if not isinstance(banks, Mapping | None):
+            raise bad_input(
+                Code.WRONG_TYPE, ("banks",), f"must be memories by their numbers, not a {type(banks).__name__}"
+            )
         self.banks = dict(banks or {})
-        for number in self.banks:
+        for number, bank in self.banks.items():
+            if type(number) is not int or not isinstance(bank, Pool):
+                text = 'must be a Pool under the memory\'s number, as in {1: Pool("sram", 262144)}'
+                raise bad_input(Code.WRONG_TYPE, ("banks", str(number)), text)
             if number < FIRST:
                 raise bad_input(Code.OUT_OF_RANGE, ("banks", str(number)), "memories that are planned begin at 1")
         self.options = options
@@ -134,11 +141,12 @@ def executorch_pass(
 def _problem(specs: list[Any], graph_module: Any, pools: dict[int, Pool], banks: list[int]) -> Problem:
     """Return the Problem of the tensors that lie in no other one; ids are their numbers. Those without a memory may only be in the banks."""
     uses = _uses(specs, graph_module)
+    lives = _lives(specs)
     free = tuple(pools[number].name for number in banks)
     buffers = []
     for number, spec in enumerate(specs):
         if _base(spec) is None:
-            first, last = spec.lifetime
+            first, last = lives[spec]
             homes = free if spec.mem_id is None else (pools[spec.mem_id].name,)
             size = spec.allocated_memory
             buffers.append(Buffer(number, size, live=((first, last + 1),), pools=homes, accesses=uses[spec]))
@@ -156,19 +164,40 @@ def _base(spec: Any) -> Any:
     return getattr(spec, "storage_base", None)
 
 
-def _inside(spec: Any, found: dict[Any, Place]) -> Place:
-    """Return the place of a tensor that lies in another."""
+def _lives(specs: list[Any]) -> dict[Any, tuple[int, int]]:
+    """Return when each tensor is needed that lies in no other one, by itself or as what lies in it."""
+    lives: dict[Any, tuple[int, int]] = {spec: tuple(spec.lifetime) for spec in specs if _base(spec) is None}
+    for spec in specs:
+        root, _ = _root(spec)
+        if root is not spec and root in lives:
+            first, last = spec.lifetime
+            lives[root] = (min(lives[root][0], first), max(lives[root][1], last))
+    return lives
+
+
+def _root(spec: Any) -> tuple[Any, int]:
+    """Return the tensor with a place of its own in which this one lies, and where in it. Raises BadInput if it cannot lie there."""
     offset = 0
     seen = set()
-    while _base(spec) is not None:
+    while (base := _base(spec)) is not None:
         if spec in seen:
             raise bad_input(Code.CYCLIC_COLOCATION, ("specs",), "tensors lie in each other in a circle")
         seen.add(spec)
-        offset += spec.storage_base_offset
-        spec = _base(spec)
-    if spec not in found:
+        begin, size = spec.storage_base_offset, spec.allocated_memory
+        if begin < 0 or begin % spec.alignment or begin + size > base.allocated_memory:
+            text = f"a tensor of {size} bytes, aligned to {spec.alignment}, cannot lie at {begin} in one of {base.allocated_memory}"
+            raise bad_input(Code.CONTRADICTION, ("specs",), text)
+        offset += begin
+        spec = base
+    return spec, offset
+
+
+def _inside(spec: Any, found: dict[Any, Place]) -> Place:
+    """Return the place of a tensor that lies in another."""
+    root, offset = _root(spec)
+    if root not in found:
         raise bad_input(Code.UNKNOWN_BUFFER, ("specs",), "a tensor lies in another that has no place")
-    return replace(found[spec], mem_offset=found[spec].mem_offset + offset)
+    return replace(found[root], mem_offset=found[root].mem_offset + offset)
 
 
 def _submodules(graph_module: Any) -> Iterator[tuple[tuple[int, int], list[int]]]:

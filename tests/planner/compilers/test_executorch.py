@@ -100,6 +100,27 @@ def test_tensors_inside_an_unplaced_one_or_themselves_are_refused() -> None:
         run([circle])
 
 
+def test_what_lies_in_a_tensor_keeps_it_needed() -> None:
+    base = Spec(64, [0, 2])
+    inside = Spec(16, [4, 6], storage_base=base)
+    deeper = Spec(16, [8, 9], storage_base=inside)
+    other = Spec(64, [9, 9])
+    assert run([base, deeper, inside, other]).bufsizes == [0, 128]
+
+
+@pytest.mark.parametrize(("size", "begin"), [(16, 64), (32, 48), (16, -16), (8, 8)])
+def test_tensors_that_stand_out_of_another_or_are_misaligned_in_it_are_refused(size: int, begin: int) -> None:
+    base = Spec(64, [0, 4])
+    with pytest.raises(BadInput, match=f"cannot lie at {begin} in one of 64"):
+        run([base, Spec(size, [1, 2], storage_base=base, storage_base_offset=begin)])
+
+
+@pytest.mark.parametrize("banks", [[Pool("sram")], {1: 1000}, {"sram": Pool("sram")}, {True: Pool("sram")}])
+def test_banks_of_other_types_are_refused(banks: Any) -> None:
+    with pytest.raises(BadInput, match="banks"):
+        ExecuTorchAlgorithm(banks)
+
+
 def test_banks_are_filled_by_how_often_tensors_are_used() -> None:
     often, seldom = Spec(64, [0, 3]), Spec(64, [0, 3])
     makes = [Node({"spec": spec}) for spec in (seldom, often)]
