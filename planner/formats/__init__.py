@@ -140,10 +140,11 @@ def read_model(
 
 def write_program(program: Program, pools: Sequence[Pool] | None = None, options: GraphOptions | None = None) -> bytes:
     """Return the program as JSON, format memplan-graph/2; reading it gives the same program, pools and options."""
+    from ..checks.arguments import checked
     from ..graph.problem import DEFAULT_POOLS
     from .memplan.programs.write_graph import USUAL, write
 
-    return write(program, DEFAULT_POOLS if pools is None else pools, options or USUAL)
+    return checked(write)(program, DEFAULT_POOLS if pools is None else pools, options or USUAL)
 
 
 def read_cascade(data: bytes) -> CascadeFile:

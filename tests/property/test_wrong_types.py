@@ -173,6 +173,7 @@ def calls() -> dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
         "read_cascade": lambda: (memplan.read_cascade, {"data": b"{}"}),
         "write_plan": lambda: (memplan.write_plan, {"plan": made()["plan"]}),
         "write_problem": lambda: (memplan.write_problem, {"problem": rich()}),
+        "write_program": lambda: (memplan.write_program, {"program": calling(), "pools": pools, "options": graph.GraphOptions()}),
         "write_frontier": lambda: (formats.write_frontier, {"frontier": made()["frontier"], "files": None, "warnings": ()}),
         "write_sharing": lambda: (memplan.write_sharing, {"sharing": made()["sharing"]}),
         "write_usmp": lambda: (memplan.write_usmp, {"problem": bare(), "plan": made()["plan"]}),
