@@ -291,6 +291,18 @@ def test_a_narrow_window_has_room_for_everything(width: int, visiting: Visiting)
     assert box["height"] > 200
 
 
+def test_an_answer_of_several_plans_can_be_closed_in_a_narrow_window(visiting: Visiting) -> None:
+    page = visiting(viewport={"width": 320, "height": 700}).open()
+    page.fill("[name=capacity]", "80..100")
+    page.fill("#text", json.dumps(THREE))
+    page.click("#sweep")
+    until_planned(page)
+    expect(page.get_by_role("button", name="Download the picture of the sweep as SVG")).to_be_visible()
+    box = page.get_by_role("button", name="Close this plan").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 320
+
+
 def test_what_is_said_of_a_buffer_with_a_long_name_leaves_the_map_in_sight(visiting: Visiting) -> None:
     page = visiting(viewport={"width": 320, "height": 700}).open()
     planned(
