@@ -144,7 +144,8 @@ def write_program(program: Program, pools: Sequence[Pool] | None = None, options
     from ..graph.problem import DEFAULT_POOLS
     from .memplan.programs.write_graph import USUAL, write
 
-    return checked(write)(program, DEFAULT_POOLS if pools is None else pools, options or USUAL)
+    written: bytes = checked(write)(program, DEFAULT_POOLS if pools is None else pools, options or USUAL)
+    return written
 
 
 def read_cascade(data: bytes) -> CascadeFile:
