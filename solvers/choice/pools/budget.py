@@ -187,8 +187,6 @@ FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
-HEIGHTS_WHERE_CROWDED, WITH_ROOM_BELOW_HEIGHTS = Share(1, 2), Share(2, 3)
-"""Where pools are crowded, for such heights, with a choice below each; and for choices that leave room for gaps;"""
 TREE_FIRST, TREE_WHERE_SCARCE, LEAST_OF_TREE_PER_ENTRY = Share(1, 4), Share(1, 2), 24
 """For a tree of divisions of the fullest section, also where work is scarce, and how much there must be for each number in the program;"""
 DIVIDED_FIRST_PER_ENTRY = 90
@@ -257,8 +255,6 @@ PART_OF_SOME_POOLS = 3
 """Choosing again in some of many pools."""
 PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
-PART_OF_HEIGHTS = 3
-"""The same for one of several heights where pools are crowded, and a half of that for the choice below them."""
 PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
 """The first limit of a term, and those after a better choice was found."""
 PART_OF_FLOORS = 6

@@ -20,14 +20,11 @@ from .prices.crowds import Relaxed
 from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Question
-from .searches.below_heights import HeightSearch
-from .searches.core import homes_of
 from .searches.floors import FloorSearch
 from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
 from .searches.limits import LimitSearch, can_limit
 from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
-from .searches.stretches import FAR_TOO_CROWDED, StretchSearch, most_live
 
 FIRST_STEP = 256
 """A pool's first floor is lower than its top by such a part of the term, where pieces bound it."""
@@ -304,8 +301,7 @@ class Whole(FreeHeights):
             if found and self._pack_below(found[0], self._some(budget.CLASHES)):
                 self._improve(index, self._some(budget.BESIDE_FULLEST))
                 return []
-        if not self._pack_below_heights(question, relaxed):
-            self._with_room_for_gaps(search, relaxed, index)
+        self._with_room_for_gaps(search, relaxed, index)
         return []
 
     def _bounds_by_heights(self, index: int, *, is_soon: bool) -> bool:
@@ -329,26 +325,6 @@ class Whole(FreeHeights):
         asked = replace(question, least=None, most=None, near=choice.pools)
         most = budget.FROM_FULLEST_PER_ENTRY * self.program.entries
         return self._better(question, self._ask(asked, True, budget.FROM_FULLEST, most))
-
-    def _pack_below_heights(self, question: Question, relaxed: Relaxed) -> bool:
-        """The same where pools are crowded, with as much room for gaps as it takes; true if a choice was packed."""
-        index, homes = question.term, homes_of(self.program, relaxed)
-        if most_live(self.packing, self.program, self.number, homes) < FAR_TOO_CROWDED:
-            return False
-        search = HeightSearch(self.instance, self.program, self.number, self.asking, question)
-        found = search.best_below(relaxed, self._some(budget.HEIGHTS_WHERE_CROWDED))
-        if found is None:
-            return False
-        below = Packing(ending_at(self.instance, found.tops), self.task, self.control)
-        room = StretchSearch(found.core, below, self.program, self.number, Question(0))
-        start = room.run(self._some(budget.WITH_ROOM_BELOW_HEIGHTS), found.begun)
-        self.packing.work += below.work
-        if start is None:
-            return False
-        self._take(start)
-        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
-        self._go_on(windows, index, found.tops, self._some(budget.BESIDE_FULLEST))
-        return True
 
     def _with_room_for_gaps(self, search: FullestFirst, relaxed: Relaxed, index: int) -> None:
         """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""

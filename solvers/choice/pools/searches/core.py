@@ -6,9 +6,7 @@ far too hard as a whole is soon answered. What it costs more than at the prices 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
 from dataclasses import replace
-from typing import TypeAlias
 
 from .. import budget
 from ..prices.crowds import Priced, Relaxed, prices_of
@@ -28,9 +26,6 @@ LARGER = 4
 WINDOW, WORK_A_CLASS = 150, 600
 """Classes of one time that are chosen anew, and the work for each."""
 
-Wasting: TypeAlias = Callable[[tuple[int, ...]], Program]
-"""The program in which each pool loses so many thousandths of its room to gaps, as far as some is free."""
-
 
 def homes_of(program: Program, relaxed: Relaxed) -> Pools:
     """Where most of each class is."""
@@ -41,25 +36,15 @@ def homes_of(program: Program, relaxed: Relaxed) -> Pools:
 class CoreSearch:
     """The search for one term that counts no peaks, its linear program being solved. Questions say how long rows are, and what is to be kept apart."""
 
-    def __init__(
-        self,
-        asking: Asking,
-        program: Program,
-        term: int,
-        relaxed: Relaxed,
-        wasting: Wasting | None = None,
-        undecided: Set[int] = frozenset(),
-    ) -> None:
-        """`undecided` are classes that are chosen in any case."""
-        self._asking, self._program, self._term, self._wasting = asking, program, term, wasting
+    def __init__(self, asking: Asking, program: Program, term: int, relaxed: Relaxed) -> None:
+        self._asking, self._program, self._term = asking, program, term
         prices = prices_of(relaxed.of_rows, relaxed.of_crowds, relaxed.of_held)
         priced = Priced(program, prices, held=(0,) * term)
         self._due = [priced.due(group) for group in range(len(program.homes))]
         """What each class costs in each pool at the prices."""
         self.homes = homes_of(program, relaxed)
         self._loss = [
-            self._least_loss(group) if max(shares) > WHOLE and group not in undecided else -1
-            for group, shares in enumerate(relaxed.shares)
+            self._least_loss(group) if max(shares) > WHOLE else -1 for group, shares in enumerate(relaxed.shares)
         ]
         """What it loses if it is not where most of it is. Less than nothing: it is divided."""
         self._in_time = classes_in_time(program)
@@ -120,22 +105,14 @@ class CoreSearch:
 
     def _asked(self, question: Question, free: set[int], others: Pools, near: Pools | None, work: int) -> Answer:
         """The answer for these classes, all others being where they are."""
-        program, question = self._stretched(question)
-        part = settled_in(program, {group: pool for group, pool in enumerate(others) if group not in free})
+        part = settled_in(self._program, {group: pool for group, pool in enumerate(others) if group not in free})
         self._asking.work += self._program.entries // budget.SETTLED_A_UNIT
         return self._asking.ask(part, replace(question, least=None, most=None, near=near), max(work, 1))
 
-    def _stretched(self, question: Question) -> tuple[Program, Question]:
-        """The program and the question to ask it."""
-        if self._wasting is None:
-            return self._program, question
-        return self._wasting(question.stretch), replace(question, stretch=())
-
     def _free_where_full(self, free: set[int], question: Question) -> None:
         """Also choose those that lose least for the room they take, until no row is too full of what is not chosen."""
-        program, question = self._stretched(question)
-        rooms, homes = program.rooms, program.homes
-        for row in program.rows:
+        rooms, homes = self._program.rooms, self._program.homes
+        for row in self._program.rows:
             room = rooms[row.pool]
             if room.capacity is None:
                 continue

@@ -45,11 +45,6 @@ def most_live(packing: Packing, program: Program, number: Ints, homes: Sequence[
     return most
 
 
-def first_stretch(program: Program) -> tuple[int, ...]:
-    """The first stretch of each pool that ends; none of the others."""
-    return tuple(0 if room.capacity is None else FIRST for room in program.rooms)
-
-
 class StretchSearch:
     """The search of one question. `number` is the class of each block."""
 
@@ -66,16 +61,16 @@ class StretchSearch:
         """A stretch with which each pool could not be packed, if there is one,"""
         self._high: list[int | None] = [0 if room.capacity is None else None for room in program.rooms]
         """and the least with which all could: nothing where the pool has no end."""
-        self._question = replace(question, stretch=first_stretch(program))
-        self.pools: Pools | None = None
-        """The last choice that could not be packed."""
+        self._question = replace(
+            question, stretch=tuple(0 if room.capacity is None else FIRST for room in program.rooms)
+        )
 
-    def run(self, work: int, begun: Pools | None = None) -> Placement | None:
-        """The best placement found within the work. `begun` is a choice for the first stretch, if one is known."""
+    def run(self, work: int) -> Placement | None:
+        """The best placement found within the work."""
         end = self._work + work
         best: tuple[int, Pools, Question, Placement] | None = None
         while self._work < end and any(map(self._is_open, range(len(self._high)))):
-            pools, begun = begun or self._choice(min(work // PART_OF_CHOICE, end - self._work)), None
+            pools = self._choice(min(work // PART_OF_CHOICE, end - self._work))
             if pools is None and self._lessen():
                 continue
             if pools is None:
@@ -83,8 +78,6 @@ class StretchSearch:
             cost, (placement, missed) = self._core.value(pools), self._packed(pools)
             if placement is not None and (best is None or cost < best[0]):
                 best = cost, pools, self._question, placement
-            elif placement is None:
-                self.pools = pools
             self._step(missed)
         if best is None:
             return None

@@ -18,12 +18,14 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.prices.market import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
 from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.searches.filling import Filling, fullest
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.choice.pools.whole import Whole
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
+from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
 
@@ -181,3 +183,22 @@ def test_pools_are_filled_where_nothing_could_be_packed_below_heights(monkeypatc
     each = costs_by_pool(replace(instance, terms=instance.terms[1:]), np.arange(instance.blocks), instance.blocks)
     assert outcome.value[0] == first_bounds(instance).value[0]
     assert outcome.value[1] < each[:, -1].sum()
+
+
+def test_a_first_term_that_one_pool_settles_takes_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = generate("hot", Request(60, 3, 1, {"live": 30}))
+    instance = lower(with_preference(problem, Preference.SIZE)).instance
+    asked = list[int]()
+    ask = Asking.ask
+
+    def noted(self: Asking, *args: object) -> object:
+        asked.append(args[1].term)  # type: ignore[attr-defined]
+        return ask(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Asking, "ask", noted)
+    start = get("greedy").solve(instance, Task(Limits(work=20_000)), Silent()).placement
+    bound = first_bounds(instance).value
+    outcome = get("pools_first").solve(instance, Task(Limits(work=400_000), start=start, bound=bound), Silent())
+    assert outcome.value is not None
+    assert outcome.value[:1] == bound[:1]
+    assert 0 not in asked
