@@ -89,6 +89,16 @@ def value_of_peak(instance: Instance, peak: int) -> Value:
     )
 
 
+def least_peak_of(instance: Instance, worth: Value) -> int:
+    """The least peak of the only pool whose value is at least `worth`."""
+    peak = 0
+    for term, value in zip(instance.terms, worth, strict=False):
+        slope, constant = line_of_peak(instance, term)
+        if slope > 0:
+            peak = max(peak, -(-(value - constant) // slope))
+    return peak
+
+
 def peak_worth(instance: Instance, worth: Value) -> int | None:
     """The greatest peak whose value is at most `worth`; None if even a peak of 0 exceeds it."""
     if value_of_peak(instance, 0) > worth:

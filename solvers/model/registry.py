@@ -69,6 +69,11 @@ SOLVERS: dict[str, Entry] = {
         "solvers.exact.search.solver:Search",
         "the exact search: block by block at a fixed height, with restarts",
     ),
+    "saturation": Entry(
+        SolverKind.METHOD,
+        "solvers.exact.saturation.solver:Saturation",
+        "where conflicts alone decide: what has the fewest addresses left comes next",
+    ),
     "assign": Entry(
         SolverKind.HEURISTIC,
         "solvers.heuristics.assign.search:Assign",

@@ -53,6 +53,8 @@ class Share(NamedTuple):
     """If more than this percentage is in use, other engines do better."""
     least_core: int = 0
     """If the few largest blocks take less than this percentage of the room in use, other engines do better."""
+    needs_hidden_conflicts: bool = False
+    """It is of use only where who conflicts with whom is not simply who is live with whom."""
     needs_limits: bool = False
     """It is of use only where some blocks must end below where others may."""
     blocks_per_part: int | None = None
@@ -140,6 +142,9 @@ ROSTER = {
     ),
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
+    ),
+    "saturation": Role(
+        Share(largest=300, most_pairs=20_000, from_round=2, needs_hidden_conflicts=True),
     ),
     "search": Role(
         Share(parts=6, scales=True),
@@ -245,6 +250,10 @@ class Extent(Protocol):
         """Must some block that can move end below where others may?"""
 
     @property
+    def hides_conflicts(self) -> bool:
+        """Is who conflicts with whom not simply who is live with whom, once and without interruption?"""
+
+    @property
     def kind(self) -> Kind: ...
 
 
@@ -266,6 +275,7 @@ def team(engines: Iterable[str], extent: Extent, number: int, work: int | None =
         and (share.most_fill is None or extent.fill <= share.most_fill)
         and (share.least_core == 0 or extent.core >= share.least_core)
         and (not share.needs_limits or extent.is_limited)
+        and (not share.needs_hidden_conflicts or extent.hides_conflicts)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()

@@ -85,6 +85,11 @@ class Component:
         return bool((ends + instance.modulus)[is_free].min(initial=ADDRESS_LIMIT) <= ends.max(where=is_free, initial=0))
 
     @cached_property
+    def hides_conflicts(self) -> bool:
+        """Is who conflicts with whom not simply who is live with whom?"""
+        return has_hidden_conflicts(self.piece.instance)
+
+    @cached_property
     def kind(self) -> Kind:
         return kind_of(self.piece.instance)
 

@@ -83,7 +83,7 @@ def weighed_conflicts(
     for parts, apart in _crowds(instance, known):
         spent += len(parts) ** 2 // PARTS_PER_WORK
         cells, _, _ = _cells(instance, pool, parts)
-        lengths = _lengths(cells)
+        lengths = lengths_of(cells)
         for number, length in enumerate(lengths):
             if spent >= work or stopped():
                 return best, spent
@@ -237,7 +237,7 @@ def _crowds(instance: Instance, known: int) -> Iterator[tuple[list[int], list[in
         yield crowd, [sum(1 << place[other] for other in friends[part] if other in place) for part in crowd]
 
 
-def _lengths(cells: Sequence[int]) -> list[int]:
+def lengths_of(cells: Sequence[int]) -> list[int]:
     """What sizes are rounded down to, longest first: those of the sizes that lose least by it, and their greatest common divisor."""
     kept = {length: sum(size // length * length for size in cells) for length in {*cells}}
     best = sorted(kept, key=lambda length: (-kept[length], length))[:MOST_LENGTHS]

@@ -9,7 +9,7 @@ from ...kernels.columns import columns
 from ...model.conflicts import slowness
 from ...model.errors import StopReason, Unsupported
 from ...model.instance import Instance, Ints, Placement
-from ...model.linear_terms import line_of_peak, value_of_peak
+from ...model.linear_terms import least_peak_of, value_of_peak
 from ...model.objective import evaluate, peaks
 from ...model.outcome import Certificate, Outcome, Proof, Value
 from ...model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
@@ -38,7 +38,7 @@ class Search(Solver):
     def _run(self, instance: Instance, task: Task, control: Control) -> Outcome:
         known = best = _known_bound(instance, task)
         # A height that is good enough is asked for first; only heights refuted from there on are proven.
-        first = max(known, _peak_of(instance, task.target))
+        first = max(known, least_peak_of(instance, task.target))
 
         def report(offsets: Ints | None, bound: int) -> bool:
             nonlocal best
@@ -109,14 +109,4 @@ def _refuse_what_is_not_one_peak(instance: Instance) -> None:
 
 def _known_bound(instance: Instance, task: Task) -> int:
     """The best proven lower bound on the peak that the task brings."""
-    return max(task.pool_bounds[0] if task.pool_bounds else 0, _peak_of(instance, task.bound))
-
-
-def _peak_of(instance: Instance, worth: Value) -> int:
-    """The least peak whose value is at least `worth`."""
-    peak = 0
-    for term, value in zip(instance.terms, worth, strict=False):
-        slope, constant = line_of_peak(instance, term)
-        if slope > 0:
-            peak = max(peak, -(-(value - constant) // slope))
-    return peak
+    return max(task.pool_bounds[0] if task.pool_bounds else 0, least_peak_of(instance, task.bound))

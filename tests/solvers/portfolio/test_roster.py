@@ -50,6 +50,7 @@ class Extent(NamedTuple):
     fill: int = 0
     core: int = 0
     is_limited: bool = False
+    hides_conflicts: bool = False
     kind: Kind = Kind.USUAL
 
 
