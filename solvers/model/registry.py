@@ -70,7 +70,7 @@ SOLVERS: dict[str, Entry] = {
         "the exact search: block by block at a fixed height, with restarts",
     ),
     "saturation": Entry(
-        SolverKind.METHOD,
+        SolverKind.RELAXATION,
         "solvers.exact.saturation.solver:Saturation",
         "where conflicts alone decide: what has the fewest addresses left comes next",
     ),

@@ -7,6 +7,7 @@ and blocks of several parts for their parts.
 
 from __future__ import annotations
 
+from math import gcd
 from typing import ClassVar
 
 import numpy as np
@@ -61,6 +62,8 @@ class _Run:
         """No placement is known below it."""
         self._left, self._work = task.limits.work, 0
         self._sizes = (instance.part_high - instance.part_low).tolist()
+        self._unit = gcd(*self._sizes) or 1
+        """Plain blocks need no other addresses than multiples of it."""
         self._rivals: list[list[int]] = [[] for _ in self._sizes]
         for a, b in part_pairs(instance).tolist():
             self._rivals[a].append(b)
@@ -72,14 +75,13 @@ class _Run:
 
     def run(self) -> Outcome:
         goal = max(self._known, least_peak_of(self._instance, self._task.target))
-        lengths = lengths_of([size for size in self._sizes if size]) if any(self._sizes) else []
+        lengths = lengths_of([size for size in self._sizes if size] or [1])
         share = WORK_OF_FIRST if self._left is None else max(self._left // FIRST_SHARE, LEAST_WORK)
         while not (stop := self._reason_to_stop(goal)):
             before = self._work
             for length in lengths:
                 self._ask_upwards(length, share, goal)
-            if 1 in lengths or not lengths:
-                self._ask_downwards(share, goal)
+            self._ask_downwards(share, goal)
             if self._work == before:
                 stop = StopReason.WORK_LIMIT  # nothing is left to ask
                 break
@@ -105,7 +107,7 @@ class _Run:
     def _ask_downwards(self, share: int, goal: int) -> None:
         """Look for lower and lower placements until the share is not enough."""
         while self._is_plain(self._peak - 1) and not self._reason_to_stop(goal):
-            if self._ask(1, self._peak - 1, share) is not True:
+            if self._ask(self._unit, (self._peak - 1) // self._unit, share) is not True:
                 return
 
     def _ask(self, length: int, height: int, share: int) -> bool | None:
@@ -124,7 +126,7 @@ class _Run:
             self._refute((height + 1) * length)
             return False
         self._asked[length, height] = None
-        if length == 1 and self._is_plain(height):
+        if length == self._unit and self._is_plain(height * length):
             self._take(found)
         return True
 
@@ -143,7 +145,7 @@ class _Run:
     def _take(self, found: Found) -> None:
         assert found.offsets is not None
         offset = np.zeros(self._instance.blocks, dtype=np.int64)
-        offset[self._instance.part_block] = found.offsets
+        offset[self._instance.part_block] = np.array(found.offsets, dtype=np.int64) * self._unit
         peak = self._instance.end_of(offset)
         if peak < self._peak:
             self._best, self._peak = Placement.in_one_pool(offset), peak

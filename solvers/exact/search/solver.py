@@ -11,7 +11,7 @@ from ...model.errors import StopReason, Unsupported
 from ...model.instance import Instance, Ints, Placement
 from ...model.linear_terms import least_peak_of, value_of_peak
 from ...model.objective import evaluate, peaks
-from ...model.outcome import Certificate, Outcome, Proof, Value
+from ...model.outcome import Certificate, Outcome, Proof
 from ...model.solver import ONE_PEAK, Control, Feature, Goal, Solver, Task
 
 MAX_CONFLICTS = 20_000

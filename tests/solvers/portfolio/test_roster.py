@@ -193,6 +193,17 @@ def test_late_ones_come_first_where_some_must_end_low() -> None:
     assert [[name for name, _ in each] for each in teams] == [["late_first", "search"], ["search"]]
 
 
+def test_saturation_works_from_the_second_round_on_where_lifetimes_do_not_say_who_conflicts() -> None:
+    first = share_of("saturation").from_round
+    for number, hides, wanted in (
+        (first, True, ["saturation", "search"]),
+        (first, False, ["search"]),
+        (first - 1, True, ["search"]),
+    ):
+        found = team(("saturation", "search"), Extent(10, hides_conflicts=hides), number)
+        assert sorted(name for name, _ in found) == wanted
+
+
 def test_blocks_are_moved_where_alignments_are_mixed() -> None:
     engines = ("late_first", "improve", "search")
     teams = [team(engines, Extent(FEW, kind=kind), 1) for kind in (Kind.MIXED, Kind.USUAL)]
