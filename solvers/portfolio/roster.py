@@ -55,6 +55,8 @@ class Share(NamedTuple):
     """If the few largest blocks take less than this percentage of the room in use, other engines do better."""
     needs_hidden_conflicts: bool = False
     """It is of use only where who conflicts with whom is not simply who is live with whom."""
+    most_sizes: int | None = None
+    """With more different heights of blocks it hardly ever finds or proves anything."""
     needs_limits: bool = False
     """It is of use only where some blocks must end below where others may."""
     blocks_per_part: int | None = None
@@ -143,9 +145,7 @@ ROSTER = {
     "mosaic": Role(
         Share(parts=4, smallest=100, largest=3_000, from_round=2, least_fill=90, needs_native=True, rests=False)
     ),
-    "saturation": Role(
-        Share(largest=300, most_pairs=20_000, from_round=2, needs_hidden_conflicts=True),
-    ),
+    "saturation": Role(Share(largest=300, most_pairs=20_000, most_sizes=16, from_round=2, needs_hidden_conflicts=True)),
     "search": Role(
         Share(parts=6, scales=True),
         {Kind.PAIRS: Share(parts=2, most_pairs=10_000, scales=True), Kind.WOVEN: Share(scales=True)},
@@ -254,6 +254,10 @@ class Extent(Protocol):
         """Is who conflicts with whom not simply who is live with whom, once and without interruption?"""
 
     @property
+    def sizes(self) -> int:
+        """How many different heights its blocks have."""
+
+    @property
     def kind(self) -> Kind: ...
 
 
@@ -276,6 +280,7 @@ def team(engines: Iterable[str], extent: Extent, number: int, work: int | None =
         and (share.least_core == 0 or extent.core >= share.least_core)
         and (not share.needs_limits or extent.is_limited)
         and (not share.needs_hidden_conflicts or extent.hides_conflicts)
+        and (share.most_sizes is None or extent.sizes <= share.most_sizes)
     }
     if all(is_of(SolverKind.IMPROVER, name) for name in ready):
         slow = {name for name in shares if not is_of(SolverKind.IMPROVER, name)} or shares.keys()

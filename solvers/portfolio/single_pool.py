@@ -90,6 +90,11 @@ class Component:
         return has_hidden_conflicts(self.piece.instance)
 
     @cached_property
+    def sizes(self) -> int:
+        """How many different heights its blocks have."""
+        return len(np.unique(self.piece.instance.block_high))
+
+    @cached_property
     def kind(self) -> Kind:
         return kind_of(self.piece.instance)
 

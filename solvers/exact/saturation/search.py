@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ...model.interruption import check_interrupted
 from ...model.solver import never
 
-LOOK_EVERY = 256
+LOOK_EVERY = 64
 """Nodes between two looks at the clock."""
 OPEN_PER_OPERATION = 4
 """So many items are compared in the time of one operation on addresses."""

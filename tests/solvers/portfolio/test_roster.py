@@ -51,6 +51,7 @@ class Extent(NamedTuple):
     core: int = 0
     is_limited: bool = False
     hides_conflicts: bool = False
+    sizes: int = 1
     kind: Kind = Kind.USUAL
 
 
@@ -193,15 +194,12 @@ def test_late_ones_come_first_where_some_must_end_low() -> None:
     assert [[name for name, _ in each] for each in teams] == [["late_first", "search"], ["search"]]
 
 
-def test_saturation_works_from_the_second_round_on_where_lifetimes_do_not_say_who_conflicts() -> None:
-    first = share_of("saturation").from_round
-    for number, hides, wanted in (
-        (first, True, ["saturation", "search"]),
-        (first, False, ["search"]),
-        (first - 1, True, ["search"]),
-    ):
-        found = team(("saturation", "search"), Extent(10, hides_conflicts=hides), number)
-        assert sorted(name for name, _ in found) == wanted
+def test_saturation_works_from_the_second_round_on_where_few_sizes_and_no_lifetimes_say_who_conflicts() -> None:
+    first, most = share_of("saturation").from_round, share_of("saturation").most_sizes or 0
+    wanted = {(first, True, most): 2, (first, True, most + 1): 1, (first, False, most): 1, (first - 1, True, most): 1}
+    for (number, hides, sizes), count in wanted.items():
+        found = team(("saturation", "search"), Extent(10, hides_conflicts=hides, sizes=sizes), number)
+        assert sorted(name for name, _ in found) == ["saturation", "search"][-count:]
 
 
 def test_blocks_are_moved_where_alignments_are_mixed() -> None:
