@@ -187,12 +187,14 @@ FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
-TREE_FIRST, TREE_WHERE_SCARCE, LEAST_OF_TREE_PER_ENTRY = Share(1, 4), Share(1, 2), 24
-"""For a tree of divisions of the fullest section, also where work is scarce, and how much there must be for each number in the program;"""
+TREE, TREE_WITH_MANY, LEAST_OF_TREE_PER_ENTRY = Share(2, 5), Share(1, 4), 24
+"""For a tree of divisions of the fullest section, with few pools and with more, and how much there must be for each number in the program;"""
 DIVIDED_FIRST_PER_ENTRY = 90
 """With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
 BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3
 """and for a choice below the heights of one of these, where there are no more pools: with six little work finds no good division;"""
+NEAR_DIVISION = 1_000
+"""what is above its bound by no more than such a part is not sought below other heights;"""
 NEAR_BY_HEIGHTS = 300
 """where the tree is not within such a part, the question is asked instead;"""
 BESIDE_FULLEST = Share(1, 3)

@@ -42,8 +42,8 @@ class HeldPeaks(PlacedChoices):
 
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
-    is_divided = False
-    """Has the second term been bounded by divisions?"""
+    divided: ByHeights | None = None
+    """How the second term was bounded by divisions."""
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
@@ -176,7 +176,7 @@ class HeldPeaks(PlacedChoices):
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""
         self._bound_where_homes_are_left(index)
-        is_bounded = self.is_divided or self._bound_with_peaks_held(index)
+        is_bounded = self.divided is not None or self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
         self._settle_heights(index)
@@ -282,38 +282,41 @@ class HeldPeaks(PlacedChoices):
         self._learn_bound(1, found.bound)
         return found
 
-    def _begin_with_division(self, index: int, *, is_scarce: bool) -> None:
-        """Where work is scarce, bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
+    def _begin_with_division(self, index: int) -> None:
+        """Bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
 
         Prices know nothing of blocks that must be in different pools.
         """
         if (
-            not is_scarce
-            or self.is_divided
+            self.divided is not None
             or not self._is_settled(0)
             or len(self.instance.apart)
             or len(self.program.rooms) > budget.POOLS_DIVIDED
         ):
             return
-        found = self._bound_by_heights(index, budget.TREE_WHERE_SCARCE)
-        self.is_divided = found is not None
-        for heights, relaxed in [] if found is None else found.divisions:
-            if self._is_over() or self._is_settled(index) or self._choose_below(index, heights, relaxed):
-                break
+        self.divided = self._bound_by_heights(index, budget.TREE)
+        for heights, relaxed in [] if self.divided is None else self.divided.divisions:
+            if self._is_over() or self._is_settled(index):
+                return
+            choice = self._choice_below(index, heights, relaxed)
+            if choice is None or (self.value is not None and choice.value >= self.value[index]):
+                continue
+            if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
+                search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
+                search.begin_with(choice)
+                self._pack_with_gaps(search, index)
+            if self._is_reached(index, budget.NEAR_DIVISION):
+                return
 
-    def _choose_below(self, index: int, heights: tuple[int, ...], relaxed: Relaxed) -> bool:
-        """Choose and pack below these heights, from their linear program; false if no choice was found."""
+    def _choice_below(self, index: int, heights: tuple[int, ...], relaxed: Relaxed) -> Choice | None:
+        """A choice below these heights, from their linear program; None if none was found."""
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, heights, strict=True))
         below = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
         core = CoreSearch(self.asking, below, 0, replace(relaxed, of_held=()))
-        pools = core.choice(Question(0, stretch=(0,) * len(heights)), self._some(budget.BELOW_DIVISION))
-        if pools is None:
-            return False
-        choice = Choice(core.value(pools), heights, pools)
-        is_better = self.value is None or choice.value < self.value[index]
-        if is_better and not self._pack_below(choice, self._some(budget.CLASHES)):
-            self._pack_near_below(index, choice)
-        return True
+        question = Question(0, stretch=(0,) * len(heights))
+        pools = core.choice(question, self._some(budget.BELOW_DIVISION), search.nearly_full())
+        return None if pools is None else Choice(core.value(pools), heights, pools)
 
     def _needs_pieces(self, index: int) -> bool:
         """Is the program so large that its linear program knows little of that, too?"""

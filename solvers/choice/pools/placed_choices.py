@@ -22,6 +22,7 @@ from .program.entries import at_fullest
 from .program.exchanges import narrowed
 from .program.writing import class_numbers, pools_of_classes, program_of, size_as_one
 from .questions.question import Question
+from .searches.fullest import FullestFirst
 from .searches.peaks import Choice
 from .searches.stretches import CROWDED, most_live
 from .searches.weighing import Weighed, weighed
@@ -163,6 +164,21 @@ class PlacedChoices(Standing):
         self.packing.work += below.work
         self._take(placement)
         return placement is not None
+
+    def _pack_with_gaps(self, search: FullestFirst, index: int) -> None:
+        """Pack the best choice, or one below the same heights that leaves more room where that fails, and go over windows from there."""
+        while search.best is not None and not self._is_over():
+            below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
+            pools = np.array(search.best.pools, dtype=np.int64)[self.number]
+            start, missed = below.pack(pools, frozenset(), self._work_of_packing(index) // 2)
+            self.packing.work += below.work
+            if start is not None:
+                self._take(start)
+                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
+                self._go_on(windows, index, search.best.tops, self._some(budget.BESIDE_FULLEST))
+                return
+            if not search.again(missed, self._some(budget.ANOTHER)):
+                return
 
     def _is_crowded(self) -> bool:
         """Are so many blocks live at a time in some pool that a choice must leave room for gaps?"""

@@ -113,6 +113,10 @@ class Standing:
         known = self._known(index)
         return known is not None and (value - known) * parts <= known
 
+    def _is_reached(self, index: int, parts: int) -> bool:
+        """Is the best placement's value so near to what is proven of the term?"""
+        return self.value is not None and self._is_within(index, self.value[index], parts)
+
     def _is_near(self, index: int) -> bool:
         """Is little open of this term, and the next one bounded pool by pool?"""
         if self.value is None or not self._has_floors(index + 1):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from ...model.instance import Instance
 from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
@@ -14,7 +12,6 @@ from . import budget
 from .cutting import Pieces
 from .free_heights import FreeHeights
 from .placed_choices import has_many_live
-from .placing.packing import Packing, ending_at
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
@@ -241,36 +238,44 @@ class Whole(FreeHeights):
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""
+        self.is_known = False
+        if not is_exact:
+            return self._ask(question, is_exact, budget.QUESTION)
+        index, can_fill = question.term, False
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
-        can_fill, self.is_known = False, False
-        if is_exact and (is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED)):
-            if self._some(budget.WHOLE) >= budget.DIVIDED_FIRST_PER_ENTRY * self.program.entries:
-                self._begin_with_division(question.term, is_scarce=is_scarce)
-            may_fill = question.term == 1 and not self.is_filled
-            if can_fill := may_fill and (not self.is_divided or self._is_far(question.term)) and self._can_fill():
-                self._fill(at_prices=is_scarce)
-            self._begin_with_division(question.term, is_scarce=is_scarce)
-            if is_scarce and (self.is_filled or self.is_divided or not can_fill):
-                self._from_peaks_as_they_are(question.term)
-                return []
-            question = self._question(question.term, question.stretch, is_exact)
-        if is_exact:
-            is_soon, value = self._is_known_soon(), self.value
-            found = [] if is_soon else self._what_is_easy(question)
-            if self.is_known:
-                return found
-            found = self._from_fullest(question, is_soon=is_soon)
-            if self.is_known:
-                return found
-            if self.value == value and not can_fill and self._is_far(question.term) and self._can_fill():
-                self._fill(at_prices=True)  # nothing was packed below any heights
-            if self._needs_pieces(question.term):
-                self._bound_below_heights(question.term)
-            if self._bounds_by_heights(question.term, is_soon=is_soon):
-                return []
-            question = replace(self._question(question.term, question.stretch, is_exact), least=None)
-            return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
-        return self._ask(question, is_exact, budget.QUESTION)
+        if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
+            can_fill = self._begin_filled(index, is_scarce=is_scarce)
+        if is_scarce or not self._is_known_soon():
+            self._begin_with_division(index)
+        is_begun = self.divided is not None and (is_scarce or self._is_reached(index, budget.NEAR))
+        if is_begun or (is_scarce and (self.is_filled or not can_fill)):
+            self._from_peaks_as_they_are(index)
+            return []
+        question = self._question(index, question.stretch, is_exact)
+        is_soon, value = self._is_known_soon(), self.value
+        found = [] if is_soon else self._what_is_easy(question)
+        if self.is_known:
+            return found
+        found = self._from_fullest(question, is_soon=is_soon)
+        if self.is_known:
+            return found
+        if self.value == value and not can_fill and self._is_far(index) and self._can_fill():
+            self._fill(at_prices=True)  # nothing was packed below any heights
+        if self._needs_pieces(index):
+            self._bound_below_heights(index)
+        if self._bounds_by_heights(index, is_soon=is_soon):
+            return []
+        question = replace(self._question(index, question.stretch, is_exact), least=None)
+        return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
+
+    def _begin_filled(self, index: int, *, is_scarce: bool) -> bool:
+        """Fill pools before a second term is asked about; where little work is left, after divisions, if these leave much open. False if it cannot be done."""
+        if is_scarce and self._some(budget.WHOLE) >= budget.DIVIDED_FIRST_PER_ENTRY * self.program.entries:
+            self._begin_with_division(index)
+        if index != 1 or self.is_filled or not (self.divided is None or self._is_far(index)) or not self._can_fill():
+            return False
+        self._fill(at_prices=is_scarce)
+        return True
 
     def _what_is_easy(self, question: Question) -> list[Choice]:
         """What a short question finds, and the same again where that is near its bound."""
@@ -289,8 +294,8 @@ class Whole(FreeHeights):
         """The best choices, if one that begins at the fullest sections soon leads to them; else go over windows from there, if it can be packed."""
         index = question.term
         is_narrow = not is_soon and self._has_lower_pools(index)
-        divided = self._bound_by_heights(index, budget.TREE_FIRST) if is_narrow else None
-        relaxed = (divided and divided.first) or self._relax(index, 1, budget.BOUND_OF_LATER)
+        divided = self.divided or (self._bound_by_heights(index, budget.TREE_WITH_MANY) if is_narrow else None)
+        relaxed = (divided and divided.relaxed) or self._relax(index, 1, budget.BOUND_OF_LATER)
         if relaxed is None:
             return []
         search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
@@ -309,8 +314,10 @@ class Whole(FreeHeights):
         is_much = self._some(budget.QUESTION) >= budget.MUCH_PER_ENTRY * self.program.entries
         if is_soon or is_much or self._has_lower_pools(index):
             return False
+        if self.divided is not None:
+            return True
         self._bound_by_heights(index, budget.QUESTION)
-        return self.value is not None and self._is_within(index, self.value[index], budget.NEAR_BY_HEIGHTS)
+        return self._is_reached(index, budget.NEAR_BY_HEIGHTS)
 
     def _is_known_soon(self) -> bool:
         """Is the program so small, and is there so much work, that the best choice is mostly known once one near it is?"""
@@ -330,18 +337,7 @@ class Whole(FreeHeights):
         """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
         search.run(relaxed, self._some(budget.FULLEST))
         self._learn_bound(index, search.bound)
-        while search.best is not None and not self._is_over():
-            below = Packing(ending_at(self.instance, search.best.tops), self.task, self.control)
-            pools = np.array(search.best.pools, dtype=np.int64)[self.number]
-            start, missed = below.pack(pools, frozenset(), self._work_of_packing(index) // 2)
-            self.packing.work += below.work
-            if start is not None:
-                self._take(start)
-                windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, start)
-                self._go_on(windows, index, search.best.tops, self._some(budget.BESIDE_FULLEST))
-                return
-            if not search.again(missed, self._some(budget.ANOTHER)):
-                return
+        self._pack_with_gaps(search, index)
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""

@@ -26,6 +26,10 @@ DEAR, MOST_DEAR = 200, 16
 """A class that a linear program divides is divided with the section if that costs more than such a part of the best choice; and so many are, at most."""
 BEYOND = 1_000
 """Linear programs are solved as long as they may be no dearer than that of the best division, but for such a part."""
+AT_ONCE, SOLVED_FULLY = 200, 3
+"""nor, after the first few, farther than such a part beyond what was known of them: where the best choice is far too dear, bad divisions take all the work."""
+IN_VAIN = 2, 3
+"""Where no division was found with such a part of the work, the rest is left to others."""
 MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
 WORK_OF_BOUND, ENTRIES_A_UNIT = 1, 8
@@ -123,7 +127,9 @@ class DivisionTree:
         self._find_dear()
         self._begin(bound * FINEST)
         self._add_prices(self._hulls.tops)
-        while self._open and self.work < work and not self._stopped():
+        while (
+            self._open and self.work < (work if self.found else work * IN_VAIN[0] // IN_VAIN[1]) and not self._stopped()
+        ):
             part = heappop(self._open)
             is_whole = len(part.chosen) == len(self._section)
             if part.seen < len(self._bounds) and not (is_whole and part.is_solved):
@@ -214,6 +220,8 @@ class DivisionTree:
         if self.found:
             least = max(self.found[0].bound, known)
             hulls.enough = min(self._best, least + least // BEYOND + 1)
+        if known and len(self._prices) > SOLVED_FULLY:
+            hulls.enough = min(hulls.enough, known + known // AT_ONCE + 1)
         others = {
             (group, other)
             for (group, _), pool in zip(self._section, part.chosen, strict=False)

@@ -48,6 +48,11 @@ class ByHeights(NamedTuple):
     divisions: list[tuple[tuple[int, ...], Relaxed]]
     """Heights below which choices cost least, as far as is known, and their linear programs; the best first."""
 
+    @property
+    def relaxed(self) -> Relaxed | None:
+        """The linear program of the best division, or else of all heights."""
+        return self.divisions[0][1] if self.divisions else self.first
+
 
 Next: TypeAlias = Callable[[], Wish | None]
 """What will be asked next, if the present answer changes nothing."""

@@ -6,6 +6,7 @@ far too hard as a whole is soon answered. What it costs more than at the prices 
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from .. import budget
@@ -60,19 +61,22 @@ class CoreSearch:
         """What the choice costs."""
         return self._program.value(self._term, pools, (0,) * len(self._program.rooms))
 
-    def choice(self, question: Question, work: int) -> Pools | None:
-        """A choice, perhaps none of the best; None if none was found within the work."""
-        end, size, found = self.work + work, CORE, None
+    def choice(self, question: Question, work: int, crowded: Set[int] = frozenset()) -> Pools | None:
+        """A choice, perhaps none of the best; None if none was found within the work. Where there is none, the crowded classes are chosen next."""
+        end, size, found, beside = self.work + work, CORE, None, set[int]()
         while True:
-            free = set(self._least_clear[: self._divided + size])
+            free = beside.union(self._least_clear[: self._divided + size])
             self._free_where_full(free, question)
             begun, left = self.work, end - self.work
             answer = self._asked(question, free, found or self.homes, found, left)
             found = answer.pools or found
             is_hard = answer.stopped is not None or (found is not None and self.work - begun > left // SOON)
-            if is_hard or len(free) >= len(self._in_time):
+            if is_hard or 2 * len(free) >= len(self._in_time):
                 return found
-            size = 2 * size if found is not None else LARGER * max(size, 1)
+            if found is None and not crowded <= free:
+                beside.update(crowded)
+            else:
+                size = 2 * size if found is not None else LARGER * max(size, 1)
 
     def improved(self, question: Question, pools: Pools, work: int) -> Pools:
         """The same or a better one: around the class that costs most more than at the prices, those of its time are chosen anew; then around the next."""

@@ -27,6 +27,8 @@ MOST_CLASSES = 100
 """At most so many classes are added at once to those that are chosen first."""
 FULL = 970
 """In thousandths of the most that is live: classes at sections as full as this keep the pools that were chosen first."""
+NEARLY_FULL = 900
+"""What is live at sections as full as this may be in the way of whatever is chosen at the fullest one."""
 ROUNDS = 4
 """How often heights are chosen, at most."""
 FEW = 20
@@ -103,6 +105,10 @@ class FullestFirst:
         pools = self._asking.ask(settled_in(self._program, kept), question, each).pools
         return None if pools is None else Choice(self._program.value(question.term, pools, tops), tops, pools)
 
+    def begin_with(self, choice: Choice) -> None:
+        """Take this for the best choice, which leaves no room for gaps."""
+        self.best, self.stretch = choice, [0] * len(choice.tops)
+
     def again(self, missed: list[int], work: int) -> bool:
         """Look for another choice below the same heights, with more room left in the pools that could not be packed; false if none was found."""
         if self.best is None or not stretched(self.stretch, missed, STRETCHES):
@@ -151,6 +157,11 @@ class FullestFirst:
     def fullest_section(self) -> list[tuple[int, int]]:
         """(class, units) of all that is live at the fullest section."""
         return self._taken(int(self._live.argmax()))
+
+    def nearly_full(self) -> set[int]:
+        """The classes with a choice that are live at sections nearly as full as the fullest."""
+        full = np.flatnonzero(self._live * 1000 >= int(self._live.max()) * NEARLY_FULL)
+        return set[int]().union(*(self._classes(section) for section in full.tolist()))
 
     def over_heights(
         self, prices: Mapping[int, float], most: int, settle: Callable[[tuple[int, ...]], Answer], work: int
