@@ -60,6 +60,8 @@ def place_below(
     if max(sizes, default=0) > height:
         return Found(None, 0, is_sure=True)
     core, last = _core(height, sizes, rivals)
+    if most_operations is not None and len(core) ** 2 > most_operations:
+        return Found(None, most_operations, is_sure=False)  # to begin would take more
     search = _Search(
         height, sizes, [[other for other in rivals[item] if other in core] for item in range(len(sizes))], core
     )

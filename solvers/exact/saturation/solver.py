@@ -89,7 +89,7 @@ class _Run:
         return self._outcome(stop)
 
     def _reason_to_stop(self, goal: int) -> StopReason | None:
-        if self._bound >= self._peak or self._peak <= goal:
+        if self._bound >= self._peak or (self._best is not None and self._peak <= goal):
             return StopReason.PROVED
         if self._task.goal is Goal.FIT and self._best is not None:
             return StopReason.GOAL_MET

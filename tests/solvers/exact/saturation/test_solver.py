@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
+from random import Random
 
 import pytest
 
@@ -14,6 +16,7 @@ from solvers.model.errors import StopReason
 from solvers.model.objective import evaluate
 from solvers.model.solver import Goal, Limits, Silent, Task
 from solvers.portfolio.roster import ROSTER
+from tests.small.instances import Block, make_instance
 from tests.small.strategies import NIGHTLY
 from tests.solvers.exact.search.small_instances import KINDS, brute_force, random_instance
 
@@ -41,6 +44,23 @@ def test_any_placement_is_enough_where_fitting_is_the_goal() -> None:
         instance = random_instance(seed, "conflicts")
         outcome = Saturation().solve(instance, Task(Limits(work=200_000), Goal.FIT, seed), Silent())
         assert (outcome.placement is None) == (brute_force(instance) is None)
+
+
+def test_without_a_placement_nothing_is_proven_by_a_target_that_every_placement_reaches() -> None:
+    for kind in KINDS:
+        instance = random_instance(7, kind)
+        outcome = Saturation().solve(instance, Task(Limits(work=200_000), target=(1_000,)), Silent())
+        assert outcome.stop is not StopReason.PROVED or outcome.infeasible or outcome.placement is not None, kind
+
+
+@pytest.mark.parametrize("work", [1_000, 10_000])
+def test_a_question_that_takes_more_than_is_left_is_not_begun(work: int) -> None:
+    rng = Random(1)
+    pairs = [pair for pair in combinations(range(300), 2) if rng.random() < 0.5]
+    instance = make_instance([Block([(0, 1, [])]) for _ in range(300)], conflicts=pairs)
+    outcome = Saturation().solve(instance, Task(Limits(work=work)), Silent())
+    assert outcome.stop is StopReason.WORK_LIMIT
+    assert outcome.work <= work + 100
 
 
 def made(seed: int) -> Plan:
