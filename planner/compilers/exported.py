@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..checks.report import Place, bad_input, quoted
-from ..graph.operators import Operator, OperatorKind, Tensor, TensorKind
+from ..graph.operators import Operator, OperatorKind, Tensor, TensorKind, in_place
 from ..graph.outcomes import Sizes, with_symbols
 from ..graph.problem import program_problem
 from ..graph.program import Function, Program
@@ -244,7 +244,7 @@ class _Lowering:
         return (id_ for id_ in inputs if forms[id_] == forms[output])
 
     def _ordered(self, back: Sequence[str]) -> Iterator[Operator]:
-        """Yield the operators. One in place begins with an input that is neither kept nor needed later, if there is any."""
+        """Yield the operators. One in place begins with the inputs that are like its output, first with those that are neither kept nor needed later."""
         roots: dict[BufferId, str] = {id_: id_ for id_ in self.tensors}
         """The tensors in which others lie."""
         last: dict[str, int] = {}
@@ -261,9 +261,8 @@ class _Lowering:
                 free = {
                     id_ for id_ in each.inputs if last[roots[id_]] == step and self.tensors[roots[id_]].kind not in KEPT
                 }
-                alike = list(self._alike(each.inputs, each.outputs[0]))
-                first = next((id_ for id_ in alike if id_ in free), alike[0])
-                yield replace(each, inputs=(first, *(id_ for id_ in each.inputs if id_ != first)))
+                alike = sorted(self._alike(each.inputs, each.outputs[0]), key=lambda id_: id_ not in free)
+                yield in_place(alike, each.inputs, each.outputs, each.name)
             else:
                 yield each
 
