@@ -326,6 +326,7 @@ def test_back_returns_to_what_was_shown_before(visiting: Visiting) -> None:
     page = visiting().open()
     planned(page)
     planned(page, {**THREE, "name": "second"})
+    expect(page.locator(".pane h2")).to_have_text("second")  # until then what is planned is the first
     page.go_back()
     expect(page.locator(".pane h2")).to_have_text("three")
     page.go_back()
