@@ -139,8 +139,8 @@ PACKING_SOME, PACKING_SOME_A_BLOCK = 5_000, 100
 
 AS_CHOSEN = Share(1, 64)
 """First each pool is packed as low as the term would have it, without another choice."""
-BEFORE_LIMITS = Share(3, 5)
-"""For the question as it is asked, which mostly settles the term; only then is it lowered below limits."""
+AS_ASKED = Share(3, 5)
+"""For the question as it is asked, which mostly settles the term."""
 HARDER, FAR_HARDER, TO_BEGIN_PER_ENTRY = 4, 16, 8
 """It takes so many times the work of searching for the term before, after CP-SAT has begun; with less it is not asked, or only after floors."""
 MUCH_PER_ENTRY = 100
@@ -148,12 +148,11 @@ MUCH_PER_ENTRY = 100
 BEFORE_FLOORS = Share(1, 4)
 """Where pieces bound the term before, they do that better first."""
 FLOORS = Share(19, 20)
-"""Where the term is bounded pool by pool, limits after it hardly get an answer."""
+"""Where the term is bounded pool by pool: little comes after it."""
 LIKELY = Share(8, 9)
 """That a pool cannot be any lower is asked where the proof of the term before took no more than that part of the work."""
-BOUND_OF_LATER, LEAST_OF_BOUND_PER_ENTRY = Share(1, 4), 200
-"""Of the linear program of a later term, and how much must be left for each number in it."""
-LIMITS = Share(3, 4)
+BOUND_OF_LATER = Share(1, 4)
+"""Of the linear program of a later term."""
 SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 """Where pools are crowded, kept of all work for the linear program of such a term at the fullest sections, and how much for each number in the program at most."""
 
@@ -257,8 +256,6 @@ PART_OF_SOME_POOLS = 3
 """Choosing again in some of many pools."""
 PART_OF_FULLEST = 4
 """Choosing at the fullest sections, and below their heights."""
-PART_OF_LIMITS, PART_OF_LATER_LIMITS = 3, 2
-"""The first limit of a term, and those after a better choice was found."""
 PART_OF_FLOORS = 6
 """A pool's first floor, unless it is asked for just below where it is: if that is not enough, pools are not what decides the term."""
 PART_OF_BOXES, MOST_OF_BOXES, BOX_PER_ENTRY = 30, 10, 32

@@ -21,8 +21,7 @@ from .program.writing import class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 from .searches.boxes import BoxSearch
-from .searches.limits import can_limit
-from .searches.peaks import Choice
+from .searches.peaks import Choice, are_peaks_after_choice
 
 NAME = "pools_first"
 
@@ -129,7 +128,7 @@ class Standing:
 
     def _has_limits(self, index: int) -> bool:
         """Is this a term of peaks alone after one that the choice decides?"""
-        return index < len(self.program.terms) and can_limit(self.program, index)
+        return index < len(self.program.terms) and are_peaks_after_choice(self.program, index)
 
     def _known(self, index: int) -> int | None:
         """The bound of the term where the earlier ones are no higher than they are; None: nothing is proven."""

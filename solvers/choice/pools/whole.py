@@ -20,8 +20,7 @@ from .questions.question import Question
 from .searches.floors import FloorSearch
 from .searches.floors_of_pieces import Floors
 from .searches.fullest import FullestFirst
-from .searches.limits import LimitSearch, can_limit
-from .searches.peaks import Choice, PeakSearch, is_held_by_peaks
+from .searches.peaks import Choice, PeakSearch, are_peaks_after_choice, is_held_by_peaks
 
 FIRST_STEP = 256
 """A pool's first floor is lower than its top by such a part of the term, where pieces bound it."""
@@ -104,7 +103,7 @@ class Whole(FreeHeights):
         return self._has_limits(index)
 
     def _goes_by_windows(self, index: int) -> bool:
-        return not self._weighs_peaks(index) or can_limit(self.program, index)
+        return not self._weighs_peaks(index) or are_peaks_after_choice(self.program, index)
 
     def _mend(self, index: int, choice: Choice) -> None:
         """Go over windows towards a choice that could not be packed."""
@@ -124,7 +123,7 @@ class Whole(FreeHeights):
             return self._with_covers(question, is_exact)
         if is_exact and self._choose_in_some_pools(question):
             question = self._question(index, stretch, is_exact)
-        if can_limit(self.program, index):
+        if are_peaks_after_choice(self.program, index):
             return self._with_choice_held(question, is_exact)
         if is_held_by_peaks(self.program, index):
             return self._with_peaks_held(question, is_exact)
@@ -144,28 +143,27 @@ class Whole(FreeHeights):
         return found
 
     def _with_choice_held(self, question: Question, is_exact: bool) -> list[Choice]:
-        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first, then below limits."""
+        """The best choices for a term of peaks alone, after one that the choice decides: as it is asked and pool by pool, the easier first."""
         index = question.term
         found, self.is_known = list[Choice](), False
         searched = self.asked.get(index - 1, 0) - budget.TO_BEGIN_PER_ENTRY * self.program.entries
         harder = budget.FAR_HARDER if self.relaxed.get(index - 1) else budget.HARDER
-        is_first = self._some(budget.BEFORE_LIMITS) >= harder * searched
+        is_first = self._some(budget.AS_ASKED) >= harder * searched
         is_first &= self.pieces is None
         if not is_first and is_exact:
             found = self._above_floors(question, found)
             if self.is_known:
                 return found
-        if is_first or (not self._is_settled(index) and self._some(budget.BEFORE_LIMITS) >= budget.HARDER * searched):
-            asked = self._ask(self._with_worse(question), is_exact, budget.BEFORE_LIMITS)
+        if is_first or (not self._is_settled(index) and self._some(budget.AS_ASKED) >= budget.HARDER * searched):
+            asked = self._ask(self._with_worse(question), is_exact, budget.AS_ASKED)
             found = [*self._better(question, asked), *found]
         if is_first and is_exact and not self.is_known:
             found = [*self._above_floors(question, found), *found]
-        is_done = self.is_known or self._is_settled(index)
-        return found if is_done else self._below_limits(question, found, is_exact)
+        return found
 
     def _with_worse(self, question: Question) -> Question:
         """The question without a limit on the value where there is much work: CP-SAT then often proves more."""
-        is_much = self._some(budget.BEFORE_LIMITS) >= budget.MUCH_PER_ENTRY * self.program.entries
+        is_much = self._some(budget.AS_ASKED) >= budget.MUCH_PER_ENTRY * self.program.entries
         return replace(question, most=None) if is_much and question.near is not None else question
 
     def _is_wide(self, found: list[Choice]) -> bool:
@@ -216,25 +214,6 @@ class Whole(FreeHeights):
         self._learn_bound(1, bound)
         self.is_known = floors.found is not None and floors.found.value == bound
         return [] if floors.found is None else [floors.found]
-
-    def _below_limits(self, question: Question, found: list[Choice], is_exact: bool) -> list[Choice]:
-        """Better choices still for a later term, and what is proven of it."""
-        assert question.most is not None
-        index = question.term
-        best = min([question.most, *(choice.value for choice in found)])
-        left, least = self._some(budget.WHOLE), budget.LEAST_OF_BOUND_PER_ENTRY * self.asking.joined(self.program)
-        if is_exact and index not in self.relaxed and left >= least:
-            self.relaxed[index] = self._relax(index, 1, budget.BOUND_OF_LATER)
-        search = LimitSearch(self.program, self.asking, question, best, self._some(budget.LIMITS))
-        known = (self._known(index) or 0) if is_exact else 0
-        proven = search.run(known, is_least=is_exact and self._is_proven(index))
-        found = [*search.found, *found]
-        if is_exact and proven > known:
-            self._learn_bound(index, proven)
-        elif is_exact and not search.found and not self._is_over():
-            most = found[0].value if found else question.most
-            found = [*self._ask(replace(question, most=most), is_exact, budget.LIMITS), *found]
-        return found
 
     def _with_peaks_held(self, question: Question, is_exact: bool) -> list[Choice]:
         """The best choices with the earlier terms' peaks no higher; on the way, window by window, better placements."""

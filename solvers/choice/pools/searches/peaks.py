@@ -111,6 +111,15 @@ class PeakSearch:
         return not too_dear and all(term.of_tops(tops) <= most for term, most in kept)
 
 
+def are_peaks_after_choice(program: Program, index: int) -> bool:
+    """Is this term decided by peaks alone, and the one before it by the choice of pools alone?"""
+    if not index:
+        return False
+    before, term = program.terms[index - 1], program.terms[index]
+    is_of_choices = any(map(any, before.of_homes)) and not before.counts_peaks
+    return is_of_choices and not term.is_largest and any(term.of_peaks) and not any(map(any, term.of_homes))
+
+
 def is_held_by_peaks(program: Program, index: int) -> bool:
     """Are the earlier terms decided by peaks alone, and this one by the choice of pools alone?"""
     term = program.terms[index]

@@ -26,7 +26,7 @@ from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.strategies import NIGHTLY
 
-from .searches.test_limits import small
+from .searches.test_floors import small
 
 WORK = 200_000
 PROGRAMS = [small("pools", 1), small("hot", 2)]

@@ -24,7 +24,7 @@ from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent
 
 from .prices.test_crowds import random_prices
-from .searches.test_limits import choices, small
+from .searches.test_floors import choices, small
 
 WORK = 3_000_000
 

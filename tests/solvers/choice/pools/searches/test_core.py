@@ -14,7 +14,7 @@ from solvers.choice.pools.searches import core
 from solvers.choice.pools.searches.core import CoreSearch
 
 from .test_dearest_first import program_for_speed
-from .test_limits import choices
+from .test_floors import choices
 
 WORK = 400_000
 

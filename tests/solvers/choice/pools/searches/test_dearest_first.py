@@ -17,7 +17,7 @@ from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches import dearest_first
 from solvers.choice.pools.searches.dearest_first import choose_dearest_first, choose_with_heights
 
-from .test_limits import choices
+from .test_floors import choices
 
 WORK = 600_000
 

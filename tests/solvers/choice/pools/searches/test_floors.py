@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from planner import Options, Preference, Problem, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.program.program import Costs, Program, Room, Row
+from solvers.choice.pools.program.program import Costs, Pools, Program, Room, Row
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.choice.pools.searches.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 
-from .test_limits import choices, small
-
 WORK = 3_000_000
+
+
+def small(kind: str, seed: int, prefer: Preference = Preference.SPEED) -> Program:
+    return program_of(lower(with_preference(generate(kind, Request(8, seed)), prefer)).instance)
+
+
+def choices(program: Program) -> list[tuple[int, int, Pools]]:
+    """Return both terms of every choice that fits, with its pools."""
+    found = []
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and all(pools[a] != pools[b] for a, b in program.apart):
+            found.append((program.value(0, pools, tops), program.value(1, pools, tops), pools))
+    return found
 
 
 @pytest.mark.parametrize("is_least", [True, False])

@@ -18,7 +18,7 @@ from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches.boxes import BoxSearch
-from solvers.choice.pools.searches.peaks import PeakSearch
+from solvers.choice.pools.searches.peaks import PeakSearch, are_peaks_after_choice
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.model.instance import Instance
 from solvers.model.solver import Limits, Silent, Task
@@ -69,3 +69,13 @@ def test_with_little_work_heights_are_searched_without_boxes(
     monkeypatch.setattr(PoolsFirst, "sandboxed", False)
     PoolsFirst().solve(balanced(200, 2), Task(Limits(work=work)), Silent())
     assert bool(begun) == has_boxes
+
+
+def test_only_peaks_after_a_choice_are_bounded_pool_by_pool() -> None:
+    speed, size = (
+        program_of(lower(with_preference(generate("pools", Request(8, 1)), prefer)).instance)
+        for prefer in (Preference.SPEED, Preference.SIZE)
+    )
+    assert are_peaks_after_choice(speed, 1)
+    assert not are_peaks_after_choice(speed, 0)
+    assert not are_peaks_after_choice(size, 1)
