@@ -186,8 +186,8 @@ FULLEST = Share(3, 5)
 """For heights from the fullest sections, and a choice below them;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
-TREE, TREE_WITH_MANY, LEAST_OF_TREE_PER_ENTRY = Share(2, 5), Share(1, 4), 24
-"""For a tree of divisions of the fullest section, with few pools and with more, and how much there must be for each number in the program;"""
+TREE, TREE_WHERE_SCARCE, TREE_WITH_MANY, LEAST_OF_TREE_PER_ENTRY = Share(2, 5), Share(1, 2), Share(1, 4), 24
+"""For a tree of divisions of the fullest section, also where work is scarce, and with many pools; and how much there must be for each number in the program;"""
 DIVIDED_FIRST_PER_ENTRY = 90
 """With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
 BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3

@@ -282,7 +282,7 @@ class HeldPeaks(PlacedChoices):
         self._learn_bound(1, found.bound)
         return found
 
-    def _begin_with_division(self, index: int) -> None:
+    def _begin_with_division(self, index: int, share: Share) -> None:
         """Bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
 
         Prices know nothing of blocks that must be in different pools.
@@ -294,7 +294,7 @@ class HeldPeaks(PlacedChoices):
             or len(self.program.rooms) > budget.POOLS_DIVIDED
         ):
             return
-        self.divided = self._bound_by_heights(index, budget.TREE)
+        self.divided = self._bound_by_heights(index, share)
         for heights, relaxed in [] if self.divided is None else self.divided.divisions:
             if self._is_over() or self._is_settled(index):
                 return
@@ -305,6 +305,7 @@ class HeldPeaks(PlacedChoices):
                 search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
                 search.begin_with(choice)
                 self._pack_with_gaps(search, index)
+                return
             if self._is_reached(index, budget.NEAR_DIVISION):
                 return
 

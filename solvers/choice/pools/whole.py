@@ -225,7 +225,7 @@ class Whole(FreeHeights):
         if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             can_fill = self._begin_filled(index, is_scarce=is_scarce)
         if is_scarce or not self._is_known_soon():
-            self._begin_with_division(index)
+            self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE)
         is_begun = self.divided is not None and (is_scarce or self._is_reached(index, budget.NEAR))
         if is_begun or (is_scarce and (self.is_filled or not can_fill)):
             self._from_peaks_as_they_are(index)
@@ -250,7 +250,7 @@ class Whole(FreeHeights):
     def _begin_filled(self, index: int, *, is_scarce: bool) -> bool:
         """Fill pools before a second term is asked about; where little work is left, after divisions, if these leave much open. False if it cannot be done."""
         if is_scarce and self._some(budget.WHOLE) >= budget.DIVIDED_FIRST_PER_ENTRY * self.program.entries:
-            self._begin_with_division(index)
+            self._begin_with_division(index, budget.TREE_WHERE_SCARCE)
         if index != 1 or self.is_filled or not (self.divided is None or self._is_far(index)) or not self._can_fill():
             return False
         self._fill(at_prices=is_scarce)
