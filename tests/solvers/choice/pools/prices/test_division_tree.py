@@ -123,10 +123,11 @@ def test_no_sum_is_held_where_what_is_live_shares_addresses(rule: str) -> None:
         assert is_held_by_sum(instance, program_of(instance), 1) == is_held
 
 
-def test_where_work_is_scarce_heights_come_from_divisions() -> None:
-    """Pools were filled at heights that were a sixth too dear: 17.6 % were open."""
-    problem = generate("hot", Request(1000, 1203119))
-    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=3_000_000, workers=1))
+@pytest.mark.parametrize(("seed", "work"), [(1203119, 3_000_000), (1501001, 3_000_000), (1601017, 7_500_000)])
+def test_heights_come_from_divisions(seed: int, work: int) -> None:
+    """17.6 % were open where pools were filled first, 270 where nothing was packed below the first division, and 11 at heights of the fullest sections."""
+    problem = generate("hot", Request(1000, seed))
+    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=work, workers=1))
     _, second = made.objective.terms
     assert second.value is not None
     assert second.bound is not None

@@ -85,6 +85,32 @@ def test_where_rows_are_longer_than_the_linear_program_knew_there_is_a_choice_al
     assert answers[0].is_impossible
 
 
+def test_where_there_is_no_choice_the_crowded_classes_are_chosen_next(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And all of them are not asked about: that is no core any more."""
+    program = program_for_speed("pools", 200, 5)
+    search = CoreSearch(asking, program, 0, relaxed(asking, program))
+    cores = list[set[int]]()
+
+    def impossible(question: Question, free: set[int], others: Pools, near: Pools | None, work: int) -> Answer:
+        cores.append(free)
+        return Answer(None, None, None, None)
+
+    monkeypatch.setattr(core, "CORE", 4)
+    monkeypatch.setattr(search, "_asked", impossible)
+    assert search.choice(Question(0), WORK) is None
+    assert len(cores[0]) < len(cores[1])
+    beside = set(range(200)) - cores[0]
+    crowded = set(sorted(beside)[:7])
+    plain, cores[:] = list(cores), []
+    assert search.choice(Question(0), WORK, crowded) is None
+    assert cores[0] == plain[0]
+    assert cores[1] == plain[0] | crowded
+    assert cores[2] == plain[1] | crowded
+    assert all(2 * len(free) < 200 for free in plain[:-1])
+
+
 def test_clashes_are_kept_apart(asking: Asking) -> None:
     program = program_for_speed("hot", 12, 1)
     search = CoreSearch(asking, program, 0, relaxed(asking, program))
