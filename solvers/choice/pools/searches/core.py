@@ -71,12 +71,14 @@ class CoreSearch:
             answer = self._asked(question, free, found or self.homes, found, left)
             found = answer.pools or found
             is_hard = answer.stopped is not None or (found is not None and self.work - begun > left // SOON)
-            if is_hard or 2 * len(free) >= len(self._in_time):
+            if is_hard:
                 return found
             if found is None and not crowded <= free:
                 beside.update(crowded)
-            else:
-                size = 2 * size if found is not None else LARGER * max(size, 1)
+                continue
+            if 2 * len(free) >= len(self._in_time):
+                return found
+            size = 2 * size if found is not None else LARGER * max(size, 1)
 
     def improved(self, question: Question, pools: Pools, work: int) -> Pools:
         """The same or a better one: around the class that costs most more than at the prices, those of its time are chosen anew; then around the next."""
