@@ -7,8 +7,8 @@ from dataclasses import replace
 from ...model.instance import Instance
 from ...model.solver import Control, Task
 from . import budget
-from .cutting import Pieces
 from .held_peaks import HeldPeaks
+from .pieces.cutting import Pieces
 from .prices.crowds import Relaxed
 from .program.program import Pools, Program
 from .program.writing import pools_of_classes

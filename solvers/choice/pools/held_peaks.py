@@ -15,7 +15,7 @@ from ...model.objective import evaluate
 from ...model.solver import Control, Task
 from . import budget
 from .budget import Share
-from .cutting import Pieces
+from .pieces.cutting import Pieces
 from .placed_choices import PlacedChoices, has_many_live
 from .placing.at_prices import settled_below
 from .placing.clashes import Clashes

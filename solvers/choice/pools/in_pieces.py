@@ -16,8 +16,8 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
-from .cutting import Pieces
 from .held_peaks import HeldPeaks, prices_of_rows
+from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
 from .placing.windows import Windows

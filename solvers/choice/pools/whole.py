@@ -9,8 +9,8 @@ from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Task
 from . import budget
-from .cutting import Pieces
 from .free_heights import FreeHeights
+from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
 from .placing.windows import Windows, stretched
 from .prices.crowds import Relaxed

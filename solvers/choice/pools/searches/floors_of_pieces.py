@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import NamedTuple
 
-from ..cutting import Pieces
+from ..pieces.cutting import Pieces
 from ..program.program import Program
 from ..questions.asking import Asking
 from .peaks import Choice

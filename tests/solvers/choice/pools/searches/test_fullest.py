@@ -20,7 +20,8 @@ from planner.model.problem import Buffer, Constraints, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.bounds.first_bounds import first_bounds
-from solvers.choice.pools import budget, cutting
+from solvers.choice.pools import budget
+from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.prices.crowds import Relaxed
 from solvers.choice.pools.program.program import Program

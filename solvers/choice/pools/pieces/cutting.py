@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from operator import add, sub
 
-from . import budget
+from .. import budget
+from ..prices.crowds import Crowd, renumbered
+from ..program.program import Pools, Program, part_of, settled_in
+from ..questions.asking import Asking
+from ..questions.question import Answer, Question
 from .mixture import Known, Mixture
-from .prices.crowds import Crowd, renumbered
-from .program.program import Pools, Program, part_of, settled_in
-from .questions.asking import Asking
-from .questions.question import Answer, Question
 
 PIECE = 3_000
 """Classes in a piece, at most."""

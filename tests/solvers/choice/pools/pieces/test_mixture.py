@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
-from solvers.choice.pools.mixture import Known, Mixture
+from solvers.choice.pools.pieces.mixture import Known, Mixture
 
 PIECES_OF = {0: (0, 1), 1: (0, 1, 2), 2: (1, 2)}
 UNITS = {0: 5, 1: 2, 2: 7}

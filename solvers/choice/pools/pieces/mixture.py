@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...bounds.prices.market import Floats
+from ....bounds.prices.market import Floats
 
 SWEEPS = 100
 """Over all pieces, until their mixtures are settled."""

@@ -11,9 +11,10 @@ import pytest
 from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
-from solvers.choice.pools import budget, cutting
+from solvers.choice.pools import budget
 from solvers.choice.pools.budget import Share
-from solvers.choice.pools.cutting import Pieces
+from solvers.choice.pools.pieces import cutting
+from solvers.choice.pools.pieces.cutting import Pieces
 from solvers.choice.pools.program.least import above_lowest, lowest_tops, with_all_in_cheapest
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.questions.asking import Asking, Next, Wish
@@ -23,8 +24,8 @@ from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 from solvers.model.solver import Limits, Silent
 
-from .prices.test_crowds import random_prices
-from .searches.test_floors import choices, small
+from ..prices.test_crowds import random_prices
+from ..searches.test_floors import choices, small
 
 WORK = 3_000_000
 
