@@ -192,6 +192,10 @@ DIVIDED_FIRST_PER_ENTRY = 90
 """With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
 BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3
 """and for a choice below the heights of one of these, where there are no more pools: with six little work finds no good division;"""
+TREE_PER_ENTRY = 90
+"""for each number in small programs at most, since a question follows about the heights that the tree leaves;"""
+HEIGHTS_LEFT = Share(1, 64)
+"""for finding these;"""
 NEAR_DIVISION = 1_000
 """what is above its bound by no more than such a part is not sought below other heights;"""
 NEAR_BY_HEIGHTS = 300

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...model.instance import Instance
 from ...model.solver import Control, Task
 from . import budget
-from .held_peaks import HeldPeaks
+from .divided import Divided
 from .pieces.cutting import Pieces
 from .prices.crowds import Relaxed
 from .program.program import Pools, Program
@@ -18,7 +18,7 @@ from .searches.peaks import Choice
 from .searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
 
 
-class FreeHeights(HeldPeaks):
+class FreeHeights(Divided):
     """What is known of one instance, with the search for choices where heights are free."""
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:

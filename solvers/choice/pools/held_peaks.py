@@ -23,15 +23,13 @@ from .placing.displacing import displaced
 from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
-from .prices.crowds import Priced, Relaxed, prices_of
-from .prices.division_tree import is_held_by_sum
+from .prices.crowds import Priced, prices_of
 from .prices.fullest_rows import spread_rows
 from .prices.tops import Tops, highest_tops
 from .program.least import only_homes
 from .program.program import Program, Room, settled_in
 from .questions.asking import ByHeights
 from .questions.question import Answer, Question
-from .searches.core import CoreSearch
 from .searches.filling import Filling, last_turn
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice, is_held_by_peaks
@@ -43,7 +41,7 @@ class HeldPeaks(PlacedChoices):
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
     divided: ByHeights | None = None
-    """How the second term was bounded by divisions."""
+    """How the second term was bounded by divisions of the fullest section."""
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
@@ -179,7 +177,8 @@ class HeldPeaks(PlacedChoices):
         is_bounded = self.divided is not None or self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
-        self._settle_heights(index)
+        if self.divided is None:
+            self._settle_heights(index)
         if not is_bounded or self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries:
             self._bound_below_heights(index)
         if not self._is_settled(index) and self._can_begin_windows():
@@ -263,61 +262,6 @@ class HeldPeaks(PlacedChoices):
         """The greatest peaks that the earlier terms, as they are, allow, by what is live at the fullest section."""
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
-
-    def _bound_by_heights(self, index: int, share: Share) -> ByHeights | None:
-        """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""
-        if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, index):
-            return None
-        work = self._some(share)
-        if work < budget.LEAST_OF_TREE_PER_ENTRY * self.program.entries:
-            return None
-        held, best = self.value[:1], self.value[1]
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=held))
-        full = search.fullest_section()
-        found = self.asking.bound_by_heights(self.program, held, full, (self._known(1) or 0, best), work)
-        if found is None:
-            return None
-        if found.last is not None:
-            self._learn_prices(1, found.last, held)
-        self._learn_bound(1, found.bound)
-        return found
-
-    def _begin_with_division(self, index: int, share: Share) -> None:
-        """Bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
-
-        Prices know nothing of blocks that must be in different pools.
-        """
-        if (
-            self.divided is not None
-            or not self._is_settled(0)
-            or len(self.instance.apart)
-            or len(self.program.rooms) > budget.POOLS_DIVIDED
-        ):
-            return
-        self.divided = self._bound_by_heights(index, share)
-        for heights, relaxed in [] if self.divided is None else self.divided.divisions:
-            if self._is_over() or self._is_settled(index):
-                return
-            choice = self._choice_below(index, heights, relaxed)
-            if choice is None or (self.value is not None and choice.value >= self.value[index]):
-                continue
-            if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
-                search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
-                search.begin_with(choice)
-                self._pack_with_gaps(search, index)
-                return
-            if self._is_reached(index, budget.NEAR_DIVISION):
-                return
-
-    def _choice_below(self, index: int, heights: tuple[int, ...], relaxed: Relaxed) -> Choice | None:
-        """A choice below these heights, from their linear program; None if none was found."""
-        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, heights, strict=True))
-        below = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
-        core = CoreSearch(self.asking, below, 0, replace(relaxed, of_held=()))
-        question = Question(0, stretch=(0,) * len(heights))
-        pools = core.choice(question, self._some(budget.BELOW_DIVISION), search.nearly_full())
-        return None if pools is None else Choice(core.value(pools), heights, pools)
 
     def _needs_pieces(self, index: int) -> bool:
         """Is the program so large that its linear program knows little of that, too?"""

@@ -157,11 +157,12 @@ class Standing:
         """The program's answer within that part of the work, and this much, if it is better than what is known."""
         before = self.asking.work
         work = min((each for each in (self._share(share), most) if each is not None), default=None)
+        question, upto = self._within_heights(question)
         answer = self.asking.ask(self.program, question, work)
         self.asked[question.term] = self.asked.get(question.term, 0) + self.asking.work - before
         self.is_known = answer.stopped is None
         if is_exact:
-            self._learn(question.term, answer)
+            self._learn(question.term, answer, upto)
         if (
             answer.pools is None
             or answer.value is None
@@ -225,10 +226,14 @@ class Standing:
             if term.is_largest or self.value is None or not self._is_settled(index) or self._is_over():
                 return
             known = self.priced.get(index)
-            is_open = known is None or known.value < self.value[index]
+            is_open = known is None or not self._is_well_priced(index, known.value)
             if self.value[index] and is_open and self._takes_prices(index):
                 foreseen = min(self.foreseen.get(index, 0), self._some(budget.WHOLE))
                 self._relax_within(index, None, max(min(self._some(budget.PROOF), most), foreseen))
+
+    def _is_well_priced(self, index: int, known: int) -> bool:
+        """Is what prices prove of the term so good that no better ones are looked for?"""
+        return self.value is not None and known >= self.value[index]
 
     def _foresee_prices(self, index: int) -> None:
         """Another worker may solve the linear program that is needed for covers, or in the end for a proof."""
@@ -259,14 +264,18 @@ class Standing:
         if proof.value > 0 and (known is None or not is_alike or proof.value > known.value):
             self.priced[index] = proof
 
-    def _learn(self, index: int, answer: Answer) -> None:
-        """What the answer proves of the term, the earlier ones being no higher than they are."""
-        if not answer.is_impossible:
-            self._learn_bound(index, answer.bound)
-        elif self.value is None:
+    def _within_heights(self, question: Question) -> tuple[Question, int | None]:
+        """The same for those heights alone that choices cheaper than some value have, and that value; None: all."""
+        return question, None
+
+    def _learn(self, index: int, answer: Answer, upto: int | None = None) -> None:
+        """What the answer proves of the term, the earlier ones being no higher than they are; of what costs less than `upto`."""
+        bound = answer.bound
+        if answer.is_impossible and self.value is None:
             self.infeasible = True
-        else:
-            self._learn_bound(index, self.value[index])  # nothing is better
+        elif answer.is_impossible and self.value is not None:
+            bound = self.value[index]  # nothing is better
+        self._learn_bound(index, bound if bound is None or upto is None else min(bound, upto))
 
     def _learn_bound(self, index: int, bound: int | None) -> None:
         """A bound of the term, the earlier ones being no higher than they are; None: nothing was proven."""

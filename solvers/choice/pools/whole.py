@@ -224,9 +224,14 @@ class Whole(FreeHeights):
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             can_fill = self._begin_filled(index, is_scarce=is_scarce)
-        if is_scarce or not self._is_known_soon():
-            self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE)
-        is_begun = self.divided is not None and (is_scarce or self._is_reached(index, budget.NEAR))
+        is_small = self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
+        most = budget.TREE_PER_ENTRY * self.program.entries if is_small else None
+        self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE, most)
+        if is_small and self.divided is not None:
+            found = self._ask_by_divisions(self._question(index, question.stretch, is_exact))
+            if self.is_known:
+                return found
+        is_begun = self.divided is not None and (is_scarce or (not is_small and self._is_reached(index, budget.NEAR)))
         if is_begun or (is_scarce and (self.is_filled or not can_fill)):
             self._from_peaks_as_they_are(index)
             return []

@@ -7,7 +7,7 @@ whose linear program is solved, until one that was solved is still the cheapest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,7 +32,7 @@ IN_VAIN = 2, 3
 """Where no division was found with such a part of the work, the rest is left to others."""
 MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
-WORK_OF_BOUND, ENTRIES_A_UNIT = 1, 8
+WORK_OF_BOUND, ENTRIES_A_UNIT = 4, 8
 """What bounding a part at given prices takes, and numbers in the program that are gone through for each unit of work when there are new prices."""
 
 
@@ -133,7 +133,7 @@ class DivisionTree:
             part = heappop(self._open)
             is_whole = len(part.chosen) == len(self._section)
             if part.seen < len(self._bounds) and not (is_whole and part.is_solved):
-                self._push(self._looked_at(part))
+                self._push(self._looked_at(part, self._best))
             elif is_whole and part.is_solved and part.named is None:
                 self._push(part)
                 break
@@ -148,9 +148,32 @@ class DivisionTree:
                 self._push(part._replace(bound=cost, is_solved=is_left))
             else:
                 self._since += 1
-                self._divide(part)
+                for each in self._divided(part):
+                    self._push(each)
         least = min((part.bound for part in self._open[:1]), default=self._best * FINEST)
         return min(max(-(-least // FINEST), known), self._best)
+
+    def heights_below(self, value: int, work: int) -> Heights:
+        """The heights of all that may cost less than this value, a range for each pool; none if nothing may, or nothing is known.
+
+        What takes more work is not divided.
+        """
+        box: Heights = ()
+        end, parts = self._work + work, sorted(self._open, reverse=True)
+        while parts:
+            part = parts.pop()
+            heights = self._heights(part.chosen, part.loads)
+            if _is_within(heights, box):
+                continue
+            is_over = self._work >= end
+            part = part if is_over else self._looked_at(part, value)
+            if part.bound >= value * FINEST:
+                continue
+            if is_over or len(part.chosen) == len(self._section):
+                box = _around(heights, box)
+            else:
+                parts += sorted(self._divided(part), reverse=True)
+        return box
 
     def _begin(self, bound: int) -> None:
         """All divisions anew."""
@@ -167,10 +190,12 @@ class DivisionTree:
             self._number += 1
             heappush(self._open, part._replace(order=-(len(part.chosen) << 40) - self._number))
 
-    def _looked_at(self, part: _Part) -> _Part:
-        """The part, bounded by all prices."""
+    def _looked_at(self, part: _Part, enough: int) -> _Part:
+        """The part, bounded by all prices, or by some that prove that it costs enough."""
         bound, last = part.bound, part.last
         for number in range(part.seen, len(self._bounds)):
+            if bound >= enough * FINEST:
+                break
             other = self._bound(number, part.chosen, part.loads)
             if other > bound:
                 bound, last = other, number
@@ -185,7 +210,7 @@ class DivisionTree:
         each = zip(loads, self._rest[len(self._section) - len(chosen)], self._ends, strict=True)
         return tuple((load, min(load + rest + self._free, end)) for load, rest, end in each)
 
-    def _divide(self, part: _Part) -> None:
+    def _divided(self, part: _Part) -> Iterator[_Part]:
         """The next of the section in each pool that has room for it."""
         group, size = self._section[len(part.chosen)]
         for pool in self._program.homes[group]:
@@ -193,7 +218,7 @@ class DivisionTree:
                 loads = (*part.loads[:pool], part.loads[pool] + size, *part.loads[pool + 1 :])
                 chosen = (*part.chosen, pool)
                 bound = max(part.bound, self._bound(part.last, chosen, loads))
-                self._push(_Part(bound, 0, chosen, loads, last=part.last))
+                yield _Part(bound, 0, chosen, loads, last=part.last)
 
     def _solve(self, part: _Part, end: int) -> None:
         """Solve the linear program of one division; where it has all homes its prices bound all others."""
@@ -262,3 +287,15 @@ class DivisionTree:
     def _bound_of(self, priced: Priced, tops: Sequence[float]) -> DivisionBound:
         self._work += self._program.entries // ENTRIES_A_UNIT
         return DivisionBound(priced, self._program.homes, self._section, self._ends, tops, self._free)
+
+
+def _is_within(heights: Heights, box: Heights) -> bool:
+    """Are they all in the box? In an empty one none is."""
+    each = zip(heights, box, strict=False)
+    return bool(box) and all(least <= low and high <= most for (low, high), (least, most) in each)
+
+
+def _around(heights: Heights, box: Heights) -> Heights:
+    """The box with these heights."""
+    each = zip(heights, box or heights, strict=True)
+    return tuple((min(low, least), max(high, most)) for (low, high), (least, most) in each)

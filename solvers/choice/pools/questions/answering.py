@@ -31,6 +31,8 @@ class Answering:
         self._program: Program | None = None
         self._relaxation: Relaxation | None = None
         """The last one."""
+        self._tree: DivisionTree | None = None
+        """The same."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """Answer in the child process."""
@@ -40,6 +42,8 @@ class Answering:
         if question["question"] is None:
             if "full" in question:
                 return self._bound_by_heights(question, control)
+            if "below" in question:
+                return self._heights_below(question)
             if "seeks_heights" in question:
                 return self._relax_at_heights(question, control)
             is_known = question["crowds"] is not None
@@ -99,11 +103,18 @@ class Answering:
         assert self._program is not None
         (most,) = question["held"]
         known, best = question["known"]
-        tree = DivisionTree(self._program, most, question["full"], best, control.stopped)
+        self._tree = tree = DivisionTree(self._program, most, question["full"], best, control.stopped)
         bound = tree.run(known, question["work"])
         first, last = (write_relaxed(each, 0) for each in (tree.first, tree.last))
         found = [(division.heights, write_relaxed(division.relaxed, 0)) for division in tree.found]
         return {"bound": bound, "work": tree.work, "first": first, "last": last, "divisions": found}
+
+    def _heights_below(self, question: Mapping[str, Any]) -> Mapping[str, object]:
+        """The heights that the last tree leaves for what costs less than some value."""
+        assert self._tree is not None
+        before = self._tree.work
+        heights = self._tree.heights_below(question["below"], question["work"])
+        return {"heights": heights, "work": self._tree.work - before}
 
 
 class _Model:

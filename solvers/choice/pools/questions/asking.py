@@ -16,7 +16,7 @@ from ..prices.crowds import Crowd, Relaxed
 from ..prices.relaxation import Charged
 from ..program.program import Heights, Program, Section
 from .lines import Line, LinearProgram
-from .question import Answer, Question, read_answer, read_bound, read_relaxed
+from .question import Answer, Question, read_answer, read_bound, read_heights, read_relaxed
 
 MOST_LINES = 2
 """One answers, and one works ahead."""
@@ -79,6 +79,8 @@ class Asking:
         """The last program whose pools were compared, and the numbers in it with those that are alike as one."""
         self._known: Program | None = None
         """The program that was asked about last."""
+        self._divided: Line | None = None
+        """Which knows the last tree of divisions."""
         self._solved: list[LinearProgram] = []
         """The linear programs so far. One goes on from the last one's solution, and knows all covers found for its program."""
         self._ahead: tuple[Wish, Future[Reply]] | None = None
@@ -200,7 +202,22 @@ class Asking:
             if relaxed is not None:
                 divisions.append((tuple(map(int, heights)), relaxed))
         self.work += spent
+        self._divided = line
         return ByHeights(bound, first, last, divisions)
+
+    def heights_below(self, program: Program, value: int, work: int) -> Heights:
+        """The heights, a range for each pool, that the last such bound leaves for what costs less than this value; none if they are not known."""
+        if self.stop is not None or self._divided is None:
+            return ()
+        self.work += budget.REFUSED
+        request = {"question": None, "below": value, "work": work}
+        reply = self._said(self._divided, program, request | self._usual)
+        if self._is_missing(reply):
+            return ()
+        assert reply.fields is not None
+        heights, spent = read_heights(reply.fields, program)
+        self.work += spent
+        return heights
 
     def _relaxed_with(
         self, program: Program, crowds: Sequence[Crowd], request: dict[str, Any], held: int, *, is_due: bool = False

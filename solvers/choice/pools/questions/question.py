@@ -116,12 +116,24 @@ def write_relaxed(relaxed: Relaxed | None, work: int) -> dict[str, object]:
 def read_bound(fields: Mapping[str, Any], best: int) -> tuple[int, int]:
     """Read a bound, which is no greater than the best known, and the work it took. Raises SolverFailed like `read_answer`."""
     try:
-        bound, work, _, _ = (fields[name] for name in ("bound", "work", "first", "last"))
+        bound, work = fields["bound"], fields["work"]
     except KeyError as error:
         raise SolverFailed(NAME, f"its answer is not a bound: {error}") from error
     if type(bound) is not int or type(work) is not int or work < 0 or bound > best:
         raise SolverFailed(NAME, "its answer is not a bound")
     return bound, work
+
+
+def read_heights(fields: Mapping[str, Any], program: Program) -> tuple[Heights, int]:
+    """Read ranges of heights, or none, and the work they took. Raises SolverFailed like `read_answer`."""
+    try:
+        heights = tuple((int(low), int(high)) for low, high in fields["heights"])
+        work = int(fields["work"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise SolverFailed(NAME, f"its answer is not heights: {error}") from error
+    if heights and (len(heights) != len(program.rooms) or work < 0):
+        raise SolverFailed(NAME, "it answered with heights of other pools")
+    return heights, work
 
 
 def read_relaxed(fields: Mapping[str, Any], program: Program, held: int) -> tuple[Relaxed | None, int]:

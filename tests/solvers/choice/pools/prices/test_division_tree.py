@@ -89,6 +89,48 @@ def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> N
             assert DivisionTree(program, least, section, best, lambda: False).run(0, work) <= cheapest
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("free", [0, 640])
+def test_whatever_costs_less_has_heights_that_are_left(seed: int, free: int, asking: Asking) -> None:
+    instance = sized("hot", 8, seed)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    most = least + free
+    tops_of = dict[int, list[tuple[int, ...]]]()
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and sum(tops) <= most:
+            tops_of.setdefault(program.value(1, pools, tops), []).append(tops)
+    section = fullest(instance, program, least, asking)
+    values = sorted(tops_of)
+    for work in (1, WORK):
+        tree = DivisionTree(program, most, section, values[-1] + 1, lambda: False)
+        tree.run(0, work)
+        for value, of_box in ((values[0], 0), (values[len(values) // 2] + 1, WORK), (values[-1] + 1, WORK)):
+            heights = tree.heights_below(value, of_box)
+            cheaper = [tops for cost in values if cost < value for tops in tops_of[cost]]
+            assert heights or not cheaper or tree.last is None
+            for tops in cheaper if heights else []:
+                each = zip(tops, heights, strict=True)
+                assert all(top <= high for top, (_, high) in each)
+                assert sum(max(top, low) for top, (low, _) in zip(tops, heights, strict=True)) <= most
+
+
+def test_few_heights_are_left_for_what_costs_little(asking: Asking) -> None:
+    instance = sized("hot", 60, 3)
+    program = program_of(instance)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    section = fullest(instance, program, least, asking)
+    tree = DivisionTree(program, least, section, 1 << 50, lambda: False)
+    bound = tree.run(0, WORK)
+    assert tree.heights_below(bound, WORK) == ()
+    few, many = tree.heights_below(bound + bound // 1_000, WORK), tree.heights_below(2 * bound, WORK)
+    assert 0 < sum(high - low for low, high in few) * 10 < sum(high - low for low, high in many)
+
+
 def test_a_tree_ends_within_its_work(asking: Asking) -> None:
     instance = sized("hot", 60, 3)
     program = program_of(instance)

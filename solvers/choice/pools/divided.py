@@ -1,0 +1,116 @@
+"""A second term of choices after the sum of the peaks: it is bounded by divisions of the fullest section, and chosen below the heights that these give."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import budget
+from .budget import Share
+from .held_peaks import HeldPeaks
+from .prices.crowds import Relaxed
+from .prices.division_tree import is_held_by_sum
+from .program.writing import pools_of_classes
+from .questions.asking import ByHeights
+from .questions.question import Question
+from .searches.core import CoreSearch
+from .searches.fullest import FullestFirst
+from .searches.peaks import Choice
+
+
+class Divided(HeldPeaks):
+    """What is known of one instance, with the search by divisions."""
+
+    below_division: Choice | None = None
+    """The best choice below their heights; perhaps it cannot be packed."""
+
+    def _begin_with_division(self, index: int, share: Share, most: int | None = None) -> None:
+        """Bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
+
+        Prices know nothing of blocks that must be in different pools.
+        """
+        if (
+            self.divided is not None
+            or not self._is_settled(0)
+            or len(self.instance.apart)
+            or len(self.program.rooms) > budget.POOLS_DIVIDED
+        ):
+            return
+        self.divided = self._bound_by_heights(index, share, most)
+        for heights, relaxed in [] if self.divided is None else self.divided.divisions:
+            if self._is_over() or self._is_settled(index):
+                return
+            choice = self._choice_below(index, heights, relaxed)
+            if choice is None or (self.value is not None and choice.value >= self.value[index]):
+                continue
+            if self.below_division is None or choice.value < self.below_division.value:
+                self.below_division = choice
+            if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
+                search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
+                search.begin_with(choice)
+                self._pack_with_gaps(search, index)
+                return
+            if self._is_reached(index, budget.NEAR_DIVISION):
+                return
+
+    def _bound_by_heights(self, index: int, share: Share, most: int | None = None) -> ByHeights | None:
+        """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""
+        if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, index):
+            return None
+        work = min(self._some(share), budget.WITHOUT_LIMIT if most is None else most)
+        if work < budget.LEAST_OF_TREE_PER_ENTRY * self.program.entries:
+            return None
+        held, best = self.value[:1], self.value[1]
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=held))
+        full = search.fullest_section()
+        found = self.asking.bound_by_heights(self.program, held, full, (self._known(1) or 0, best), work)
+        if found is None:
+            return None
+        if found.last is not None:
+            self._learn_prices(1, found.last, held)
+        self._learn_bound(1, found.bound)
+        return found
+
+    def _choice_below(self, index: int, heights: tuple[int, ...], relaxed: Relaxed) -> Choice | None:
+        """A choice below these heights, from their linear program; None if none was found."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, heights, strict=True))
+        below = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
+        core = CoreSearch(self.asking, below, 0, replace(relaxed, of_held=()))
+        question = Question(0, stretch=(0,) * len(heights))
+        pools = core.choice(question, self._some(budget.BELOW_DIVISION), search.nearly_full())
+        return None if pools is None else Choice(core.value(pools), heights, pools)
+
+    def _ask_by_divisions(self, question: Question) -> list[Choice]:
+        """The best choice, asked from the best that is known, among the heights that divisions leave for anything better."""
+        index, near = question.term, self.below_division
+        if self.best is None or self.value is None or self._is_over():
+            return []
+        pools = pools_of_classes(self.number, self.best)
+        if near is not None and near.value < self.value[index]:
+            pools = near.pools
+        asked = replace(question, least=None, most=None, near=pools)
+        found = self._better(question, self._ask(asked, True, budget.AGAIN))
+        if found and not self.is_known:
+            self._pack_below(found[0], self._some(budget.CLASHES))
+        return found
+
+    def _within_heights(self, question: Question) -> tuple[Question, int | None]:
+        """Divisions say which heights choices have that are cheaper than the best known one."""
+        if self.divided is None or question.term != 1 or any(question.stretch):
+            return question, None
+        known = [] if question.most is None else [question.most]
+        if question.near is not None:
+            known.append(self.program.value(1, question.near, (0,) * len(self.program.rooms)))
+        if not known:
+            return question, None
+        upto = min(known)
+        heights = self.asking.heights_below(self.program, upto, self._some(budget.HEIGHTS_LEFT))
+        if not heights:
+            return question, None
+        crowds = (crowd for _, relaxed in self.divided.divisions for crowd, _ in relaxed.of_crowds)
+        return replace(question, heights=heights, crowds=tuple(dict.fromkeys(crowds))), upto
+
+    def _is_well_priced(self, index: int, known: int) -> bool:
+        """Where divisions were needed, prices on room for all heights prove hardly more than they did at first."""
+        is_near = self.divided is not None and index == 1 and self.value is not None
+        return super()._is_well_priced(index, known + known // budget.OPEN if is_near else known)

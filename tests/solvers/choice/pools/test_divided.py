@@ -1,0 +1,73 @@
+"""Second terms that are asked about among the heights that divisions leave: proven with less work, and nothing is learned beyond these heights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+
+from planner import Options, PlanStatus, Preference, plan
+from planner.generate import Request, generate
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
+from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.whole import Whole
+from solvers.model.errors import StopReason
+from solvers.model.registry import get
+from solvers.model.solver import Limits, Silent, Task
+
+
+@pytest.mark.parametrize("seed", [2201001, 2201011])
+def test_small_problems_are_proven_with_less_work(seed: int) -> None:
+    """Asked about all heights, 0.02 and 0.001 % were open."""
+    problem = generate("hot", Request(300, seed))
+    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=1_500_000, workers=1))
+    assert made.status is PlanStatus.OPTIMAL
+
+
+@pytest.fixture
+def divided() -> Whole:
+    """A run whose second term was bounded by divisions."""
+    instance = lower(with_preference(generate("hot", Request(60, 3)), Preference.SIZE)).instance
+    start = get("pools_first").solve(instance, Task(Limits(work=100_000)), Silent()).placement
+    run = Whole(instance, program_of(instance), Task(Limits(work=4_000_000), start=start), Silent())
+    assert run.value is not None
+    run.bound = run.value[:1]
+    run.divided = run._bound_by_heights(1, budget.WHOLE, 1_000_000)
+    assert run.divided is not None
+    return run
+
+
+def test_questions_are_about_the_heights_that_are_left(divided: Whole) -> None:
+    question = divided._question(1, (), is_exact=True)
+    narrowed, upto = divided._within_heights(question)
+    assert divided.value is not None
+    assert upto == divided.value[1]
+    assert len(narrowed.heights) == len(divided.program.rooms)
+    wide = replace(question, most=2 * divided.value[1], near=None)
+    for each, (low, high) in zip(divided._within_heights(wide)[0].heights, narrowed.heights, strict=True):
+        assert each[0] <= low <= high <= each[1]
+
+
+@pytest.mark.parametrize("other", [Question(2, most=10), Question(1, most=10, stretch=(1, 1, 1)), Question(1)])
+def test_other_questions_are_about_all_heights(divided: Whole, other: Question) -> None:
+    """Divisions say what the second term costs, and nothing of any other."""
+    assert divided._within_heights(other) == (other, None)
+
+
+@pytest.mark.parametrize("answer", [Answer(None, None, 1 << 60, StopReason.WORK_LIMIT), Answer(None, None, None, None)])
+def test_no_more_is_learned_than_what_costs_less_than_the_value_that_heights_are_for(
+    divided: Whole, answer: Answer
+) -> None:
+    assert divided.value is not None
+    known, upto = divided._known(1), divided.value[1] - 1
+    assert known is not None
+    assert known < upto
+    question = replace(divided._question(1, (), is_exact=True), most=upto, near=None)
+    with patch.object(Asking, "ask", lambda *_: answer):
+        divided._ask(question, True, budget.WHOLE)
+    assert divided._known(1) == upto
