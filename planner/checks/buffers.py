@@ -13,7 +13,7 @@ from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, MAX_TIME, Buffer, BufferId, Problem
 from .names import Names, are_different
 from .report import Place, Report, quoted
-from .values import check_allowed_pools, check_length, check_number, check_ranges
+from .values import check_allowed_pools, check_number, check_ranges, check_text, is_whole
 
 ALL_THE_TIME = ((-MAX_TIME, MAX_TIME),)
 """The lifetime of a buffer without one: the longest that is allowed."""
@@ -32,7 +32,7 @@ def check_buffers(problem: Problem, names: Names, report: Report) -> None:
         _buffer_id(report, ("buffers", i, "id"), i, buffer.id, names.buffers)
         for field, label in (("kind", buffer.kind), ("device", buffer.device), ("dtype", buffer.dtype)):
             if label is not None:
-                check_length(report, ("buffers", i, field), label)
+                check_text(report, ("buffers", i, field), label)
         if not _is_plain(buffer):
             _buffer_numbers(report, ("buffers", i), buffer, names)
 
@@ -71,14 +71,14 @@ def _buffer_id(report: Report, place: Place, number: int, id_: BufferId, index: 
         if type(id_) is int:
             check_number(report, place, id_, -MAX_ADDRESS)
         elif type(id_) is str:
-            check_length(report, place, id_)
+            check_text(report, place, id_)
 
 
 def are_in_range(columns: BufferColumns) -> bool:
     """True if all numbers are in range, and all ids have an allowed type and length."""
     if not len(columns):
         return True
-    if columns.kinds is not None and max(len(kind or "") for kind in {*columns.kinds}) > MAX_TEXT:
+    if columns.kinds is not None and not all(_is_short(kind or "") for kind in {*columns.kinds}):
         return False
     return _are_numbers_in_range(columns) and _are_ids(columns.ids)
 
@@ -87,7 +87,7 @@ def _are_varied_in_range(columns: VariedColumns, names: Names) -> bool:
     """True if the same holds, and the pools that buffers name exist."""
     for saying in columns.used:
         listed = () if saying.pools is None else saying.pools
-        if max(len(text or "") for text in (saying.kind, saying.device, saying.dtype)) > MAX_TEXT:
+        if not all(_is_short(text or "") for text in (saying.kind, saying.device, saying.dtype)):
             return False
         if saying.pools == () or len({*listed}) < len(listed) or not all(name in names.pools for name in listed):
             return False
@@ -121,10 +121,14 @@ def _are_ids(ids: Sequence[BufferId]) -> bool:
         return False
     numbers = (id_ for id_ in ids if type(id_) is int) if int in kinds else ()
     texts = (id_ for id_ in ids if type(id_) is str) if int in kinds else cast(Sequence[str], ids)
-    lengths = {*map(len, texts)}
     return all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers) and all(
-        0 < length <= MAX_TEXT for length in lengths
+        text and _is_short(text) for text in texts
     )
+
+
+def _is_short(text: str) -> bool:
+    """True if it is not too long, and can be written."""
+    return len(text) <= MAX_TEXT and is_whole(text)
 
 
 def _is_plain(buffer: Buffer) -> bool:

@@ -19,7 +19,7 @@ from ..model.deadline import CHECKING, in_time, tick
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TIME, NO_CONSTRAINTS, BufferId, Problem
 from .report import Place, Report, quoted
-from .values import check_length, check_number, check_numbers
+from .values import check_number, check_numbers, check_text
 
 
 class Names:
@@ -78,10 +78,10 @@ def are_different(ids: Sequence[BufferId]) -> bool:
 def check_heading(problem: Problem, report: Report) -> None:
     """Check the problem's name and its steps."""
     if isinstance(problem.name, str):
-        check_length(report, ("name",), problem.name)
+        check_text(report, ("name",), problem.name)
     for i, (time, name) in enumerate(problem.steps):
         check_number(report, ("steps", i, "time"), time, -MAX_TIME, MAX_TIME)
-        check_length(report, ("steps", i, "name"), name)
+        check_text(report, ("steps", i, "name"), name)
 
 
 def require_ids_as_texts(problem: Problem, listed: Iterable[BufferId]) -> None:

@@ -9,7 +9,7 @@ from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Pool, Problem
 from .names import Names, are_different
 from .report import Place, Report, quoted
-from .values import check_name, check_number, check_ranges
+from .values import check_name, check_number, check_ranges, is_whole
 
 
 def check_pools(problem: Problem, names: Names, report: Report) -> None:
@@ -33,6 +33,7 @@ def are_plain_pools(pools: Sequence[Pool]) -> bool:
     lengths = [*map(len, pools.texts)]
     return (
         0 < min(lengths) <= max(lengths) <= MAX_TEXT
+        and all(map(is_whole, pools.texts))
         and int(pools.alignment.min()) >= 1
         and all(0 <= int(column.min()) <= int(column.max()) <= MAX_ADDRESS for column in columns)
     )
@@ -43,6 +44,7 @@ def _is_plain_pool(pool: Pool) -> bool:
     return (
         type(pool.name) is str
         and 0 < len(pool.name) <= MAX_TEXT
+        and is_whole(pool.name)
         and type(pool.alignment) is type(pool.cost) is type(pool.rank) is int
         and (pool.size is None or (type(pool.size) is int and 0 <= pool.size <= MAX_ADDRESS))
         and 1 <= pool.alignment <= MAX_ADDRESS

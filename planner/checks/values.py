@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from itertools import chain
 from operator import le
@@ -10,6 +11,8 @@ from ..model.columns.ranges import RangeColumns
 from ..model.errors import Code
 from ..model.problem import MAX_ADDRESS, MAX_TEXT, Interval
 from .report import Place, Report, quoted
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def are_integers(values: object) -> bool:
@@ -41,15 +44,24 @@ def check_name(report: Report, place: Place, name: object, what: str) -> bool:
     if not isinstance(name, str) or not name:
         report.add(Code.INVALID_VALUE, place, f"{what} needs a name: a string that is not empty")
         return False
-    return check_length(report, place, name)
+    return check_text(report, place, name)
 
 
-def check_length(report: Report, place: Place, text: str) -> bool:
-    """Check that a text is not too long; return whether it is not."""
-    if len(text) <= MAX_TEXT:
-        return True
-    report.add(Code.TOO_LARGE, place, f"must have {MAX_TEXT} characters at most, not {len(text)}")
-    return False
+def check_text(report: Report, place: Place, text: str) -> bool:
+    """Check that a text is not too long, and can be written; return whether that is so."""
+    if len(text) > MAX_TEXT:
+        report.add(Code.TOO_LARGE, place, f"must have {MAX_TEXT} characters at most, not {len(text)}")
+        return False
+    if not is_whole(text):
+        message = f"the string {quoted(text)} contains half of a surrogate pair, which UTF-8 has not"
+        report.add(Code.INVALID_VALUE, place, message)
+        return False
+    return True
+
+
+def is_whole(text: str) -> bool:
+    """True if the text has no half of a surrogate pair: what has one can be written, but is refused when it is read."""
+    return text.isascii() or _HALF_PAIR.search(text) is None
 
 
 def check_ranges(report: Report, place: Place, ranges: Sequence[Interval], low: int, high: int) -> None:

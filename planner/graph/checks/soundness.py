@@ -7,7 +7,7 @@ from itertools import islice
 from math import prod
 
 from ...checks.report import Place, Report, quoted
-from ...checks.values import are_integers, check_length
+from ...checks.values import are_integers, check_text, is_whole
 from ...model.deadline import CHECKING, tick
 from ...model.errors import Code
 from ...model.problem import MAX_ADDRESS, MAX_TEXT, BufferId
@@ -111,7 +111,7 @@ def _check_names(program: Program, report: Report) -> None:
             text = f"there is another function {quoted(function.name)}" if function.name else "a function has a name"
             report.add(Code.DUPLICATE_ID, ("functions", f, "name"), text)
         else:
-            check_length(report, ("functions", f, "name"), function.name)
+            check_text(report, ("functions", f, "name"), function.name)
         names.add(function.name)
         known: set[str] = set()
         for i, name in enumerate(() if have_different_names(function.operators) else names_of(function.operators)):
@@ -120,7 +120,7 @@ def _check_names(program: Program, report: Report) -> None:
                 report.add(Code.DUPLICATE_ID, ("functions", f, "operators", i, "name"), text)
             elif name is not None:
                 known.add(name)
-                check_length(report, ("functions", f, "operators", i, "name"), name)
+                check_text(report, ("functions", f, "operators", i, "name"), name)
     entries: set[str] = set()
     for i, entry in enumerate(program.entries):
         if entry not in names:
@@ -205,6 +205,8 @@ def _tensors(
             report.add(Code.WRONG_TYPE, (*place, "id"), "an id must be an integer or a string that is not empty")
         elif id_ in number or id_ in parts or id_ in known:
             report.add(Code.DUPLICATE_ID, (*place, "id"), f"there is another tensor {quoted(id_)}")
+        elif type(id_) is str and not is_whole(id_):
+            check_text(report, (*place, "id"), id_[:MAX_TEXT])
         elif type(id_) is str and tensor.kind is not TensorKind.CONSTANT:
             _check_length(len(prefix) + len(id_), (*place, "id"), report)
         is_short = type(id_) is not str or len(id_) <= MAX_TEXT

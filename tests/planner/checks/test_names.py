@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from planner import BadInput, Buffer, Code, Problem, plan, read_problem, share, write_plan, write_sharing
+from planner import (
+    BadInput,
+    Buffer,
+    Code,
+    Pool,
+    Problem,
+    plan,
+    read_problem,
+    share,
+    write_plan,
+    write_problem,
+    write_sharing,
+)
 from planner.formats import FORMATS, Format
 from planner.formats.answers.opened import OpenedPlan, OpenedSharing
 from planner.formats.documents import Source
 from planner.formats.tables.answers import asked
 from planner.formats.tables.plans import PLAN_FORMATS, PlanFormat
+from planner.graph import Function, Operator, OperatorKind, Program, Tensor, program_problem
 from planner.model.problem import Alternative, BufferId, Lifetimes, VariantGroup, Variants
 
 WITHOUT_NAMES = ("idealloc", "cadence", "tflite", "tflm")
@@ -87,3 +102,54 @@ def test_tables_of_answers_do_so_too() -> None:
         with pytest.raises(BadInput) as caught:
             opened.written("csv")
         assert places(caught.value) == [(Code.DUPLICATE_ID, "/buffers/1/id")]
+
+
+HALF = "a\ud800"
+
+
+def with_half(field: str) -> Problem:
+    """Return a problem in which only this text has half of a surrogate pair."""
+    first = Buffer("x", 8, live=((0, 1),))
+    match field:
+        case "id" | "kind" | "device" | "dtype":
+            return Problem((replace(first, **{field: HALF}),))
+        case "name":
+            return Problem((first,), name=HALF)
+        case "pool":
+            return Problem((first,), (Pool(HALF),))
+        case "step":
+            return Problem((first,), steps=((0, HALF),))
+    way = Alternative(HALF if field == "alternative" else "one", (), (first,))
+    return Problem((), variants=Variants((VariantGroup(HALF if field == "group" else "g", (way,)),)))
+
+
+@pytest.mark.parametrize(
+    ("field", "at"),
+    [
+        ("id", "/buffers/0/id"),
+        ("kind", "/buffers/0/kind"),
+        ("device", "/buffers/0/device"),
+        ("dtype", "/buffers/0/dtype"),
+        ("name", "/name"),
+        ("pool", "/pools/0/name"),
+        ("step", "/steps/0/name"),
+        ("group", "/variants/groups/0/name"),
+        ("alternative", "/variants/groups/0/alternatives/0/name"),
+    ],
+)
+def test_halves_of_surrogate_pairs_are_refused_as_no_file_can_be_read_with_them(field: str, at: str) -> None:
+    problem = with_half(field)
+    with pytest.raises(BadInput):
+        read_problem(write_problem(problem))
+    with pytest.raises(BadInput, match="half of a surrogate pair") as caught:
+        plan(problem)
+    assert places(caught.value) == [(Code.INVALID_VALUE, at)]
+
+
+@pytest.mark.parametrize("at", ["id", "function", "operator"])
+def test_so_are_they_in_programs(at: str) -> None:
+    names = {name: HALF if name == at else name for name in ("id", "function", "operator")}
+    made = Operator(OperatorKind.COMPUTE, (), (names["id"],), name=names["operator"])
+    function = Function(names["function"], (Tensor(names["id"], (4,)),), (made,), (), (names["id"],))
+    with pytest.raises(BadInput, match="half of a surrogate pair"):
+        program_problem(Program((function,), (names["function"],)), (Pool("p"),))

@@ -15,7 +15,7 @@ PROBLEM = Problem(
     (
         Buffer('a "quoted", name', 8, live=((0, 2),), pools=("sram",)),
         Buffer(7, 4, live=((1, 3),), pools=("sram",)),
-        Buffer("\ud800\n\x1b[2J", 4, live=((5, 6),), pools=("dram",)),
+        Buffer("\x7f\n\x1b[2J", 4, live=((5, 6),), pools=("dram",)),
     ),
     (Pool("sram", 20, base=0x2000), Pool("dram")),
     name="n",
@@ -53,7 +53,7 @@ def test_csv_has_a_row_for_each_memory_and_one_for_all() -> None:
     ]
     assert tuple(rows[0]) == COLUMNS
     assert json.loads(rows[0]["buffers"]) == ['a "quoted", name', 7]
-    assert json.loads(rows[1]["buffers"]) == ["\ud800\n\x1b[2J"]
+    assert json.loads(rows[1]["buffers"]) == ["\x7f\n\x1b[2J"]
     assert (rows[2]["size"], rows[2]["most_live"], rows[2]["step"]) == ("", "12", "1")
 
 
