@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from ...checks import sound_as_read
@@ -94,10 +94,11 @@ def _method(plan: Table, method: int, prefix: str, begun: int, found: list[Used]
     uses.write(inputs, begun, (*plan.place, "inputs"))
     step = begun
     for chain in plan.tables(5, "chains"):
-        start = step
+        uses.begin(step)
         for instruction in chain.tables(2, "instructions"):
-            steps.add(step, uses.run(instruction, step, start))
+            steps.add(step, uses.run(instruction, step))
             step += 1
+        uses.end(step)
     uses.read(plan.signed_vector(4, "outputs"), step, (*plan.place, "outputs"))
     lives = uses.lives(begun, step + 1, (*plan.place, "chains"))
     found.extend(
@@ -153,6 +154,9 @@ class _Uses:
         self._kept: set[int] = set()
         """Values that are read but never written: they hold what an earlier run left."""
         self._looked = 0
+        self._start = 0
+        self._furthest: tuple[int, Place] = (0, ())
+        """Where the chain begins, and how far one of its jumps goes."""
 
     def write(self, numbers: Collection[int], step: int, place: Place) -> None:
         """Record that the values, and the contents of lists, are written at that step."""
@@ -174,8 +178,18 @@ class _Uses:
                 else:
                     self._same.append((writer, each))
 
-    def run(self, instruction: Table, step: int, start: int) -> str:
-        """Record the instruction of a chain that begins at `start`; return its name. A jump backwards makes a loop of the steps between."""
+    def begin(self, step: int) -> None:
+        """Begin a chain of instructions."""
+        self._start, self._furthest = step, (0, ())
+
+    def end(self, step: int) -> None:
+        """End the chain. Raises BadInput if one of its instructions jumps further than behind the last."""
+        to, place = self._furthest
+        if to > step - self._start:
+            raise bad_input(Code.OUT_OF_RANGE, place, f"it jumps to {to} in a chain of {step - self._start}")
+
+    def run(self, instruction: Table, step: int) -> str:
+        """Record an instruction of the chain; return its name. A jump backwards makes a loop of the steps between."""
         kind, fields, place = (
             instruction.byte(0, "instr_args_type"),
             instruction.table(1, "instr_args"),
@@ -194,8 +208,11 @@ class _Uses:
         elif kind == JUMP:
             self.read((fields.signed(0, "cond_value_index"),), step, place)
             to = fields.signed(1, "destination_instruction")
-            if 0 <= to <= step - start:
-                self._loops.append((start + to, step + 1))
+            if to < 0:
+                raise bad_input(Code.OUT_OF_RANGE, place, f"it jumps to {to}")
+            self._furthest = max(self._furthest, (to, place), key=itemgetter(0))
+            if to <= step - self._start:
+                self._loops.append((self._start + to, step + 1))
         return self._called.name(kind, fields)
 
     def lives(self, begun: int, end: int, place: Place) -> dict[int, Interval]:

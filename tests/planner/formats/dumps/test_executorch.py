@@ -107,6 +107,10 @@ def test_values_that_overlap_in_the_file_stay_together() -> None:
     assert where["1"] == where["0"]
 
 
+def test_a_jump_to_the_end_of_its_chain_is_read() -> None:
+    assert lives(read(program(method([value(4)], [kernel(0), jump(0, 2)], [0], [])))) == {"0": ((0, 2),)}
+
+
 def test_a_jump_backwards_keeps_the_values_its_steps_use() -> None:
     values = [value(64), value(64, offset=64), value(1, offset=128), value(64, offset=192)]
     made = program(method(values, [kernel(0, 1), kernel(1, 2), jump(2, 0), kernel(1, 3)], [0], [3]))
@@ -255,6 +259,8 @@ def test_long_lists_that_are_used_often_are_refused_in_time() -> None:
         (program(method([value(4, kind=99)], [], [0], [])), "invalid_value"),
         (program(method([value(4)], [kernel(7)], [0], [])), "out_of_range"),
         (program(method([value(4)], [{0: u8(9), 1: {}}], [0], [])), "invalid_value"),
+        (program(method([value(4)], [kernel(0), jump(0, 3)], [0], [])), "out_of_range"),
+        (program(method([value(4)], [kernel(0), jump(0, -1)], [0], [])), "out_of_range"),
     ],
 )
 def test_wrong_programs_are_refused_with_the_place(made: bytes, code: str) -> None:

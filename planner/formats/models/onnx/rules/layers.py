@@ -74,8 +74,18 @@ def _window(at: Site, space: Shape, kernel: Shape, *, ceil: bool = False) -> Sha
 def _convolved(at: Site, x: Shape, w: Shape) -> Shape:
     if len(w) != len(x) or len(x) < 2:
         raise ShapeError(f"data of {len(x)} dimensions and weights of {len(w)}")
+    group, channels = _group(at), w[1]
+    if isinstance(channels, int) and isinstance(x[1], int) and x[1] != group * channels:
+        raise ShapeError(f"weights of {group} times {channels} channels, for data of {x[1]}")
     kernel: Shape = at.numbers("kernel_shape") or w[2:]
     return (x[0], w[0], *_window(at, x[2:], kernel))
+
+
+def _group(at: Site) -> int:
+    group = at.number("group", 1)
+    if group < 1:
+        raise ShapeError(f"{group} groups of channels")
+    return group
 
 
 def conv(at: Site) -> list[Type]:
@@ -98,7 +108,7 @@ def conv_transpose(at: Site) -> list[Type]:
     dilations = at.numbers("dilations") or (1,) * n
     pads = at.numbers("pads") or (0,) * 2 * n
     more = at.numbers("output_padding") or (0,) * n
-    channels = d.mul(w[1], at.number("group", 1))
+    channels = d.mul(w[1], _group(at))
     extents = at.numbers("output_shape")
     if extents:
         return [Type(at.element(), (x[0], channels, *extents[-n:]))]
