@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..checks.report import printable
-from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text
+from .frame import LEFT, STANDARD, Frame, Sheet, cut, letters_wide, line, number, text, without_overlaps
 from .in_use import FAINT_AND_STRONG, OF_MAPS, in_use, is_beside, is_dense, live_words, strip, strip_height
 from .memory_map import MemoryMap, PoolMap, ceiling
 from .names import names
@@ -172,18 +172,27 @@ def grid(drawn: MemoryMap, pool: PoolMap, frame: Frame) -> Iterator[str]:
     if axis.begin < axis.end:
         times = time_ticks(axis.begin, axis.end, max(frame.sheet.width // 100, 2))
         spacing = frame.x(times[1]) - frame.x(times[0]) if len(times) > 1 else frame.sheet.inside
+        marks = [(_middle(frame, time, label), label) for time, label in zip(times, map(grouped, times), strict=True)]
+        labelled = {label for _, label in without_overlaps(marks)}
         for time in times:
             at = frame.x(time)
             yield line(at, frame.above, at, frame.below, "grid")
             label = grouped(time)
+            if label not in labelled:
+                continue
             room = min(spacing / 2 - 4, at, frame.sheet.width - at) + spacing / 2 - 6
             if time in drawn.steps:
                 label = f"{label} {cut(drawn.steps[time], room - 6.6 * (len(label) + 1), 6.6, is_name=True)}".rstrip()
-            half = len(label) * 3.3
-            yield text(min(max(at, half + 4), frame.sheet.width - 4 - half), frame.below + 16, label, "soft mid")
+            yield text(_middle(frame, time, label), frame.below + 16, label, "soft mid")
     if axis.untimed and any(drawn.buffers[box.buffer].live is None for box in pool.boxes):
         label = "without lifetimes: a column each"
         yield text(frame.sheet.right, frame.below + (16 if axis.begin == axis.end else 30), label, "soft right")
+
+
+def _middle(frame: Frame, time: int, label: str) -> float:
+    """Return where the middle of a time's label is: at the time, or so that all of it is within the picture."""
+    half = len(label) * 3.3
+    return min(max(frame.x(time), half + 4), frame.sheet.width - 4 - half)
 
 
 def limits(pool: PoolMap, frame: Frame) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -123,6 +124,21 @@ def test_a_theme_is_one_of_the_two_that_the_system_chooses_from() -> None:
         rules = one.split("<style>")[1].split("</style>")[0]
         assert rules.split(".k0")[1] in both
     assert light != dark
+
+
+@pytest.mark.parametrize("begin", [0, (1 << 62) - 104])
+@pytest.mark.parametrize("width", [640, 1200])
+def test_labels_of_times_do_not_overlap(begin: int, width: int) -> None:
+    problem = Problem((Buffer("a", 64, live=((begin, begin + 104),)),), lifetimes=Lifetimes.HALF_OPEN)
+    picture = svg(memory_map(problem, plan(problem, PLANNED)), Sheet(width))
+    labels = [
+        (float(each.get("x", "")), each.text or "")
+        for each in parts(picture, "text")
+        if each.get("class") == "soft mid"
+    ]
+    assert len(labels) >= 2
+    for (at, label), (other, after) in pairwise(labels):
+        assert other - at >= 3.3 * (len(label) + len(after)) - 3.3
 
 
 def test_a_picture_is_the_same_every_time() -> None:
