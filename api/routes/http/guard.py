@@ -136,8 +136,7 @@ class Guard:
         if "transfer-encoding" in headers and "content-length" in headers:
             text = "a body has a Content-Length or comes in chunks, not both"
             raise Refusal(400, HttpCode.INVALID_HEADER, text, headers={"Connection": "close"})
-        server: Sequence[object] | None = scope.get("server")
-        if not self._settings.is_open and server and not is_loopback(str(server[0])):
+        if not self._settings.is_open and not _is_of_this_machine(scope.get("server")):
             text = "without tokens this service is for its own machine alone"
             raise Refusal(403, HttpCode.NOT_LOOPBACK, text)
         host = headers.get("host", "")
@@ -205,6 +204,11 @@ class Guard:
             milliseconds=round(seconds * 1000, 1),
             owner=scope["state"].get("owner"),
         )
+
+
+def _is_of_this_machine(server: Sequence[object] | None) -> bool:
+    """True if what a request came in on is open to this machine alone: a loopback address, a Unix socket (which has no port), or nothing."""
+    return not server or server[1] is None or is_loopback(str(server[0]))
 
 
 def host_name(host: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from api.process.metrics import Metrics
 from api.routes.http.guard import PAGES_SEND, Guard, Origins
@@ -40,6 +41,20 @@ def test_without_tokens_only_loopback_is_served_on_any_address(address: str) -> 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "[::1]"])
 def test_loopback_is_always_served(address: str) -> None:
     assert answer_to(Settings(), address, "localhost") == (200, "in")
+
+
+@pytest.mark.parametrize(("host", "status"), [("localhost", 200), ("service.example", 403)])
+def test_so_is_a_unix_socket(host: str, status: int) -> None:
+    guard = Guard(PlainTextResponse("in"), Settings(), Metrics())
+
+    async def on_socket(scope: Scope, receive: Receive, send: Send) -> None:
+        await guard({**scope, "server": ("/run/memplan.sock", None), "client": None}, receive, send)
+
+    async def ask() -> int:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=on_socket)) as client:
+            return (await client.post("http" + f"://{host}/x")).status_code
+
+    assert asyncio.run(ask()) == status
 
 
 @pytest.mark.parametrize(
