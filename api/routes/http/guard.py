@@ -128,8 +128,8 @@ class Guard:
         if scope["http_version"] not in VERSIONS:
             text = f"HTTP/{scope['http_version'][:20]} is not spoken here, but HTTP/1.1"
             raise Refusal(505, HttpCode.MALFORMED_REQUEST, text, headers={"Connection": "close"})
-        headers = Headers(scope=scope)
-        if scope["path"] not in PROBES:
+        headers, path = Headers(scope=scope), own_path(scope)
+        if path not in PROBES:
             if scope["state"].get("is_extra"):
                 raise too_busy("too many connections are open; try again later")
             self.bodies.require_room()
@@ -146,8 +146,8 @@ class Guard:
             )
         if scope["method"] not in SAFE_METHODS:
             self._require_own_page(headers, host)
-            self._require_plain(headers, is_streamed=scope["path"] in STREAMED)
-        is_for_all = scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDERS)
+            self._require_plain(headers, is_streamed=path in STREAMED)
+        is_for_all = path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
         return ANYBODY if is_for_all else self._owner(headers)
 
     def _require_own_page(self, headers: Headers, host: str) -> None:
@@ -209,6 +209,13 @@ class Guard:
 def _is_of_this_machine(server: Sequence[object] | None) -> bool:
     """True if what a request came in on is open to this machine alone: a loopback address, a Unix socket (which has no port), or nothing."""
     return not server or server[1] is None or is_loopback(str(server[0]))
+
+
+def own_path(scope: Scope) -> str:
+    """Return the path below the folder in which a proxy serves this (`uvicorn --root-path`), as routes are found by it."""
+    path: str = scope["path"]
+    folder: str = scope.get("root_path", "")
+    return path.removeprefix(folder) if path.startswith(f"{folder}/") else path
 
 
 def host_name(host: str) -> str:

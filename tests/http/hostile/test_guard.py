@@ -43,6 +43,30 @@ def test_loopback_is_always_served(address: str) -> None:
     assert answer_to(Settings(), address, "localhost") == (200, "in")
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/x/healthz", 200),
+        ("/x/", 200),
+        ("/x/web/page.css", 200),
+        ("/x/v1/plans", 401),
+        ("/x", 401),
+        ("/xhealthz", 401),
+        ("/y/healthz", 401),
+        ("/x/x/healthz", 401),
+    ],
+)
+def test_below_a_folder_the_same_paths_need_no_token(path: str, status: int) -> None:
+    guard = Guard(PlainTextResponse("in"), Settings(tokens={"me": "0" * 64}), Metrics())
+
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=guard, root_path="/x")
+        async with httpx.AsyncClient(transport=transport) as client:
+            return (await client.get("http" + f"://localhost{path}")).status_code
+
+    assert asyncio.run(ask()) == status
+
+
 @pytest.mark.parametrize(("host", "status"), [("localhost", 200), ("service.example", 403)])
 def test_so_is_a_unix_socket(host: str, status: int) -> None:
     guard = Guard(PlainTextResponse("in"), Settings(), Metrics())
