@@ -111,8 +111,14 @@ def with_half(field: str) -> Problem:
     """Return a problem in which only this text has half of a surrogate pair."""
     first = Buffer("x", 8, live=((0, 1),))
     match field:
-        case "id" | "kind" | "device" | "dtype":
-            return Problem((replace(first, **{field: HALF}),))
+        case "id":
+            return Problem((replace(first, id=HALF),))
+        case "kind":
+            return Problem((replace(first, kind=HALF),))
+        case "device":
+            return Problem((replace(first, device=HALF),))
+        case "dtype":
+            return Problem((replace(first, dtype=HALF),))
         case "name":
             return Problem((first,), name=HALF)
         case "pool":
