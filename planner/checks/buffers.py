@@ -120,10 +120,17 @@ def _are_ids(ids: Sequence[BufferId]) -> bool:
     if not kinds <= {int, str}:
         return False
     numbers = (id_ for id_ in ids if type(id_) is int) if int in kinds else ()
-    texts = (id_ for id_ in ids if type(id_) is str) if int in kinds else cast(Sequence[str], ids)
-    return all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers) and all(
-        text and _is_short(text) for text in texts
+    texts = [id_ for id_ in ids if type(id_) is str] if int in kinds else cast(Sequence[str], ids)
+    lengths = {*map(len, texts)}
+    return (
+        all(-MAX_ADDRESS <= number <= MAX_ADDRESS for number in numbers)
+        and all(0 < length <= MAX_TEXT for length in lengths)
+        and (_are_ascii(texts) or all(map(is_whole, texts)))
     )
+
+
+def _are_ascii(texts: Sequence[str]) -> bool:
+    return texts.whole.isascii() if isinstance(texts, Texts) else all(map(str.isascii, texts))
 
 
 def _is_short(text: str) -> bool:

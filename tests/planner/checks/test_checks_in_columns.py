@@ -24,7 +24,7 @@ from planner.model.problem import MAX_ADDRESS, MAX_TIME, Buffer, BufferId, Coloc
 COUNT = 12
 NAMES = [f"b{i}" for i in range(COUNT)]
 FAULTS: dict[str, list[Any]] = {
-    "id": ["b0", "", 7],
+    "id": ["b0", "", 7, "a\ud800"],
     "size": [-1, MAX_ADDRESS + 1, MAX_ADDRESS],
     "alignment": [0, MAX_ADDRESS + 1, 1 << 60, 3],
     "live": [((5, 1),), ((0, 1), (9, 3)), ((0, 1), (2, MAX_TIME + 1)), (), None, ((1, 1),), ((0, 2), (1, 5))],
@@ -38,9 +38,9 @@ FAULTS: dict[str, list[Any]] = {
     ],
     "hint": [MAX_ADDRESS + 1, -1],
     "max_offset": [0, MAX_ADDRESS + 1],
-    "kind": ["k" * 2000],
+    "kind": ["k" * 2000, "\udfff"],
     "accesses": [-1, 5, MAX_ADDRESS + 1],
-    "device": ["d" * 2000, "gpu"],
+    "device": ["d" * 2000, "gpu", "\udc00"],
 }
 
 
