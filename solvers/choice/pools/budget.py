@@ -215,10 +215,6 @@ WHERE_NEAR = Share(1, 2)
 """For the whole program again, where its first answer was near the bound."""
 HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
-CHEAPEST_HEIGHTS, LEAST_OF_CHEAPEST_PER_ENTRY, ENTRIES_OF_CHEAPEST = Share(1, 6), 16, 16_000
-"""For the cheapest heights that are paid for as a whole, how much there must be for each number in their linear program, and how many of them it has;"""
-WINDOWS_AT_CHEAPEST, TO_RELAX_PER_ENTRY = Share(1, 3), 10
-"""and for windows from there: the linear program of all heights comes after them, for the bound, and takes so much for each number before it is solved."""
 ENTRIES_AT_FIRST = 8_000
 """Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
 NEAR_WHERE_FILLED = 20

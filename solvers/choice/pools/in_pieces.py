@@ -187,11 +187,7 @@ class InPieces(HeldPeaks):
         if relaxed is not None and self._improve_filled(relaxed):
             self._choose_again_in_some_pools()
             return True
-        is_improved = self.ascent is None and self._improve_at_cheapest_heights()
-        if is_improved:
-            self._choose_again_in_some_pools()
-            work = self._some(budget.WHOLE) - budget.TO_RELAX_PER_ENTRY * self.asking.joined(self.program)
-        elif self.asking.joined(self.program) < self.program.entries and not self._is_mostly_alike():
+        if self.asking.joined(self.program) < self.program.entries and not self._is_mostly_alike():
             self._choose_in_some_pools(Question(0))
             work = min(work, self._some(budget.HEIGHTS))
         if relaxed is not None and self.ascent is not None:
@@ -199,30 +195,13 @@ class InPieces(HeldPeaks):
         elif can_relax:
             relaxed = self._relax_on(relaxed, work)
         self.relaxed = relaxed
-        if is_improved or relaxed is None:
-            return is_improved
+        if relaxed is None:
+            return False
         found = self._settled_at(relaxed)
         self._take(found)
         if found is not None and not self._is_over():
             self._go_on_from(found, relaxed.peaks, budget.WINDOWS)
         return found is not None
-
-    def _improve_at_cheapest_heights(self) -> bool:
-        """The same with heights that are paid for as a whole: the relaxation's are often a mixture that no choice has. False if there were none."""
-        if self._is_mostly_alike() or any(room.reserved for room in self.program.rooms):
-            return False
-        rows, work = spread_rows(self.program, budget.ENTRIES_OF_CHEAPEST), self._some(budget.CHEAPEST_HEIGHTS)
-        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
-        if work < budget.LEAST_OF_CHEAPEST_PER_ENTRY * rows.program.entries:
-            return False
-        found = self.asking.relax_at_heights(rows.program, work)
-        if found is None:
-            return False
-        placed = self._settled_at(rows.in_whole(found))
-        self._take(placed)
-        if placed is not None and not self._is_over():
-            self._go_on_from(placed, found.peaks, budget.WINDOWS_AT_CHEAPEST)
-        return placed is not None
 
     def _is_mostly_alike(self) -> bool:
         """Are most of the numbers in the program those of pools that are like another?"""

@@ -13,7 +13,6 @@ from ....exact.cpsat import engine
 from ....exact.cpsat.sums import Sums
 from ....model.solver import Control
 from .. import budget
-from ..prices.cheapest_heights import CheapestHeights
 from ..prices.crowds import Crowd
 from ..prices.division_tree import DivisionTree
 from ..prices.relaxation import AT_ONCE, OF_BOX, WHOLE, Relaxation
@@ -44,8 +43,6 @@ class Answering:
                 return self._bound_by_heights(question, control)
             if "below" in question:
                 return self._heights_below(question)
-            if "seeks_heights" in question:
-                return self._relax_at_heights(question, control)
             is_known = question["crowds"] is not None
             return self._relax_with(question, control) if is_known else self._relax(question, control)
         asked: Question = question["question"]
@@ -92,12 +89,6 @@ class Answering:
         enough = question["enough"]
         relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, enough, goes_on=False)
         return write_relaxed(relaxed, relaxation.work + relaxation.making)
-
-    def _relax_at_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
-        assert self._program is not None
-        search = CheapestHeights(self._program, control.stopped)
-        relaxed = search.run(question["work"])
-        return write_relaxed(relaxed, search.work + search.making)
 
     def _bound_by_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         assert self._program is not None

@@ -160,10 +160,6 @@ class Asking:
         request = {"heights": (), "held": held, "rounds": 1, "enough": math.inf}
         return self._relaxed_with(program, crowds, request | {"work": work}, len(held), is_due=True)
 
-    def relax_at_heights(self, program: Program, work: int) -> Relaxed | None:
-        """The linear program of the first term at the cheapest heights that are found within this much work."""
-        return self._relaxed_with(program, (), {"held": (), "seeks_heights": True, "work": work}, 0)
-
     def relax_charged(
         self, program: Program, charged: Charged, crowds: Sequence[Crowd], rounds: int, work: int
     ) -> Relaxed | None:
