@@ -31,13 +31,10 @@ from .program.least import above_lowest, lowest_tops, with_all_in_cheapest
 from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
-from .searches.dearest_first import choose_dearest_first
 from .searches.filling import Filling
 from .searches.floors_of_pieces import Floors
 from .searches.peaks import Choice
 
-SLACKS = (2, 5, 10, 20)
-"""The relaxation's peaks are raised by these thousandths, in turn, until a better choice is found."""
 LEAST_SHARE = 1e-6
 """Less than any part of a class that counts."""
 NO_HIGHER = 200
@@ -63,7 +60,6 @@ class InPieces(HeldPeaks):
             if weighs_peaks(program) and self._is_mostly_alike():
                 self._choose_in_some_pools(Question(0))
             if weighs_peaks(program) and (self._solve_at_once() or self._improve_below_heights()):
-                self._below_given_peaks()
                 self._relax_further()
             elif can_price(self.instance) and not (self.is_filled and self._is_settled(0)):
                 is_crowded, prices = self._is_crowded(), self._begin_at_prices()
@@ -296,21 +292,6 @@ class InPieces(HeldPeaks):
         found, packing = settled_below(self.instance, self.program, self.number, priced, relaxed.peaks)
         self.packing.work += packing
         return found
-
-    def _below_given_peaks(self) -> None:
-        """Choose all again, the dearest first, with peaks hardly above those of the relaxation: windows may be far from the best choice."""
-        for slack in SLACKS:
-            if self._is_over() or self.relaxed is None or self.value is None or self._ends_within(budget.FAR):
-                return
-            tops = tuple(top + top * slack // 1000 for top in self.relaxed.peaks)
-            question = Question(0, most=self.value[0] - 1, tops=tops, are_peaks=True)
-            pools = choose_dearest_first(
-                self.asking, self.program, question, self._some(budget.DEAREST_FIRST_IN_PIECES)
-            )
-            if pools is not None:
-                tops = self.program.least_tops(pools)
-                self._pack(0, Choice(self.program.value(0, pools, tops), tops, pools))
-                return
 
     def _ends_within(self, parts: int) -> bool:
         """Is the first term above its bound by no more than one part in so many?"""
