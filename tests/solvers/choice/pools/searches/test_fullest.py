@@ -23,10 +23,9 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.choice.pools import budget
 from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.prices.crowds import Relaxed
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import class_numbers, program_of
-from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.asking import Asking, ByHeights
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.choice.pools.searches import fullest
 from solvers.choice.pools.searches.fullest import FullestFirst
@@ -283,29 +282,27 @@ def test_a_second_term_is_soon_settled(seed: int, most: int) -> None:
     assert made.run.work < most
 
 
-def test_where_all_is_soon_known_no_short_question_comes_before_the_fullest_sections(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_all_is_soon_known_no_short_question_comes_before_divisions(monkeypatch: pytest.MonkeyPatch) -> None:
     """It took 0.3 million units, and hardly ever had an answer."""
     asked, before = list[bool](), list[bool]()
-    ask, relax = Asking.ask, Asking.relax
+    ask, bound = Asking.ask, Asking.bound_by_heights
 
     def note(self: Asking, program: Program, question: Question, *more: Any) -> Answer:
         asked.append(question.term == 1 and question.weighs_peaks(program))
         return ask(self, program, question, *more)
 
-    def begin(self: Asking, *arguments: Any) -> Relaxed | None:
+    def begin(self: Asking, *arguments: Any) -> ByHeights | None:
         before.append(any(asked))
-        return relax(self, *arguments)
+        return bound(self, *arguments)
 
     monkeypatch.setattr(Asking, "ask", note)
-    monkeypatch.setattr(Asking, "relax", begin)
+    monkeypatch.setattr(Asking, "bound_by_heights", begin)
     instance = sized("hot", 300, 640_005)
     task = Task(Limits(work=7_500_000), bound=first_bounds(instance, Silent().stopped).value)
     found = get("pools_first").solve(instance, task, Silent())
     assert found.value == found.bound
     assert any(asked)
-    assert not before[0]
+    assert before == [False]
 
 
 def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking: Asking) -> None:
