@@ -194,8 +194,8 @@ BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3
 """and for a choice below the heights of one of these, where there are no more pools: with six little work finds no good division;"""
 TREE_PER_ENTRY = 90
 """for each number in small programs at most, since a question follows about the heights that the tree leaves;"""
-HEIGHTS_LEFT = Share(1, 64)
-"""for finding these;"""
+HEIGHTS_LEFT, BESIDE_WINDOWS, LEAST_BY_DIVISIONS_PER_ENTRY = Share(1, 64), Share(1, 2), 24
+"""for finding these; for that question where windows may come further; and with less for each number in the program it is not asked;"""
 NEAR_DIVISION = 1_000
 """what is above its bound by no more than such a part is not sought below other heights;"""
 NEAR_BY_HEIGHTS = 300

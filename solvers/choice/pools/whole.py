@@ -227,8 +227,9 @@ class Whole(FreeHeights):
         is_small = self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
         most = budget.TREE_PER_ENTRY * self.program.entries if is_small else None
         self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE, most)
-        if is_small and self.divided is not None:
-            found = self._ask_by_divisions(self._question(index, question.stretch, is_exact))
+        if self.divided is not None and (is_small or (not is_scarce and self._is_reached(index, budget.NEAR))):
+            share = budget.AGAIN if is_small and not is_scarce else budget.BESIDE_WINDOWS
+            found = self._ask_by_divisions(self._question(index, question.stretch, is_exact), share)
             if self.is_known:
                 return found
         is_begun = self.divided is not None and (is_scarce or (not is_small and self._is_reached(index, budget.NEAR)))

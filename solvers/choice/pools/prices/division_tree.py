@@ -32,8 +32,8 @@ IN_VAIN = 2, 3
 """Where no division was found with such a part of the work, the rest is left to others."""
 MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
-WORK_OF_BOUND, ENTRIES_A_UNIT = 4, 8
-"""What bounding a part at given prices takes, and numbers in the program that are gone through for each unit of work when there are new prices."""
+WORK_OF_BOUND, BY_THEMSELVES, ENTRIES_A_UNIT = 1, 4, 8
+"""What bounding a part at given prices takes beside linear programs, which take less than they count; so many times as much without these; and numbers in the program that are gone through for each unit of work when there are new prices."""
 
 
 def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:
@@ -159,13 +159,13 @@ class DivisionTree:
         What takes more work is not divided.
         """
         box: Heights = ()
-        end, parts = self._work + work, sorted(self._open, reverse=True)
+        begun, parts = self._work, sorted(self._open, reverse=True)
         while parts:
             part = parts.pop()
             heights = self._heights(part.chosen, part.loads)
             if _is_within(heights, box):
                 continue
-            is_over = self._work >= end
+            is_over = (self._work - begun) * BY_THEMSELVES >= work
             part = part if is_over else self._looked_at(part, value)
             if part.bound >= value * FINEST:
                 continue
@@ -173,6 +173,7 @@ class DivisionTree:
                 box = _around(heights, box)
             else:
                 parts += sorted(self._divided(part), reverse=True)
+        self._work += (self._work - begun) * (BY_THEMSELVES - 1)
         return box
 
     def _begin(self, bound: int) -> None:

@@ -21,11 +21,13 @@ from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 
 
-@pytest.mark.parametrize("seed", [2201001, 2201011])
-def test_small_problems_are_proven_with_less_work(seed: int) -> None:
-    """Asked about all heights, 0.02 and 0.001 % were open."""
-    problem = generate("hot", Request(300, seed))
-    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=1_500_000, workers=1))
+@pytest.mark.parametrize(
+    ("buffers", "seed", "work"), [(300, 2201001, 1_500_000), (300, 2201011, 1_500_000), (500, 2301003, 5_000_000)]
+)
+def test_problems_are_proven_with_less_work(buffers: int, seed: int, work: int) -> None:
+    """Asked about all heights, or not at all, 0.02, 0.001 and 0.002 % were open."""
+    problem = generate("hot", Request(buffers, seed))
+    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=work, workers=1))
     assert made.status is PlanStatus.OPTIMAL
 
 
