@@ -249,6 +249,8 @@ class Whole(FreeHeights):
         if self._needs_pieces(index):
             self._bound_below_heights(index)
         if self._bounds_by_heights(index, is_soon=is_soon):
+            if self.divided is not None and self.value != value and self._is_reached(index, budget.OPEN):
+                return self._ask_by_divisions(self._question(index, question.stretch, is_exact), budget.BESIDE_WINDOWS)
             return []
         question = replace(self._question(index, question.stretch, is_exact), least=None)
         return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
