@@ -227,7 +227,7 @@ class DivisionTree:
         if not part.closed:
             self._add_prices(part.loads)
             if is_left and self._find_dear():
-                least = min(bound, *(other.bound for other in self._open[:1]))
+                least = min([bound, *(other.bound for other in self._open[:1])])
                 self._begin(least)
                 return
             relaxed = self._hulls.relaxed()

@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
-from planner import Colocation, Constraints, Options, Preference, Problem, plan
+from planner import Buffer, Colocation, Constraints, Fixed, Options, Pool, Preference, Problem, plan
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
@@ -174,3 +174,24 @@ def test_heights_come_from_divisions(seed: int, work: int) -> None:
     assert second.value is not None
     assert second.bound is not None
     assert (second.value - second.bound) * 100 <= second.bound
+
+
+def test_classes_are_divided_where_one_division_is_left(asking: Asking) -> None:
+    """Of five in a ring two at most fit in the fast pool, and linear programs put half of each there; the dearest, divided first, must be there."""
+    rings = [
+        Buffer(
+            5 * ring + i,
+            6,
+            live=tuple((10 * ring + t, 10 * ring + t + 1) for t in sorted({i + 1, (i + 1) % 5 + 1})),
+            reads=reads,
+        )
+        for ring, first in enumerate((9, 5))
+        for i, reads in enumerate((first, 5, 5, 5, 5))
+    ]
+    homes = [Buffer(name, size, live=((0, 1),), fixed=Fixed(name)) for name, size in (("fast", 10), ("slow", 100))]
+    problem = Problem((*rings, *homes), (Pool("fast", 10), Pool("slow", rank=1)))
+    instance = lower(with_preference(problem, Preference.SIZE)).instance
+    program = program_of(instance)
+    section = fullest(instance, program, 110, asking)
+    assert asking.ask(program, Question(1, held=(110,)), WORK).value == 30
+    assert DivisionTree(program, 110, section, 30, lambda: False).run(0, WORK) == 30
