@@ -131,8 +131,10 @@ def read_heights(fields: Mapping[str, Any], program: Program) -> tuple[Heights, 
         work = int(fields["work"])
     except (KeyError, TypeError, ValueError) as error:
         raise SolverFailed(NAME, f"its answer is not heights: {error}") from error
-    if heights and (len(heights) != len(program.rooms) or work < 0):
+    if heights and len(heights) != len(program.rooms):
         raise SolverFailed(NAME, "it answered with heights of other pools")
+    if work < 0 or not all(0 <= low <= high for low, high in heights):
+        raise SolverFailed(NAME, "it answered with what are no heights")
     return heights, work
 
 

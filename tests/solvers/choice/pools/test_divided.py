@@ -14,9 +14,9 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.questions.question import Answer, Question, read_heights
 from solvers.choice.pools.whole import Whole
-from solvers.model.errors import StopReason
+from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 
@@ -73,3 +73,21 @@ def test_no_more_is_learned_than_what_costs_less_than_the_value_that_heights_are
     with patch.object(Asking, "ask", lambda *_: answer):
         divided._ask(question, True, budget.WHOLE)
     assert divided._known(1) == upto
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"heights": [], "work": -1},
+        {"heights": [[0, 1]], "work": 1},
+        {"heights": [[0, 1], [0, 1], [2, 1]], "work": 1},
+        {"heights": [[0, 1], [0, 1], [-1, 1]], "work": 1},
+        {"heights": [[0, 1], [0, 1], [0]], "work": 1},
+        {"work": 1},
+    ],
+)
+def test_heights_that_cannot_be_right_are_refused(divided: Whole, fields: dict[str, object]) -> None:
+    assert len(divided.program.rooms) == 3
+    assert read_heights({"heights": [], "work": 1}, divided.program) == ((), 1)
+    with pytest.raises(SolverFailed):
+        read_heights(fields, divided.program)
