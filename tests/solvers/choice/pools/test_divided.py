@@ -50,12 +50,16 @@ def test_questions_are_about_the_heights_that_are_left(divided: Whole) -> None:
     assert divided.value is not None
     assert upto == divided.value[1]
     assert len(narrowed.heights) == len(divided.program.rooms)
+    for most, least in ((2 * upto, upto), (upto - 1, upto - 1)):
+        assert divided._within_heights(replace(question, most=most))[1] == least
     wide = replace(question, most=2 * divided.value[1], near=None)
     for each, (low, high) in zip(divided._within_heights(wide)[0].heights, narrowed.heights, strict=True):
         assert each[0] <= low <= high <= each[1]
 
 
-@pytest.mark.parametrize("other", [Question(2, most=10), Question(1, most=10, stretch=(1, 1, 1)), Question(1)])
+@pytest.mark.parametrize(
+    "other", [Question(2, most=1 << 40), Question(1, most=1 << 40, stretch=(1, 1, 1)), Question(1)]
+)
 def test_other_questions_are_about_all_heights(divided: Whole, other: Question) -> None:
     """Divisions say what the second term costs, and nothing of any other."""
     assert divided._within_heights(other) == (other, None)
