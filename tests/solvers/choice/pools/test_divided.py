@@ -14,7 +14,9 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.questions.question import Answer, Question, read_heights
+from solvers.choice.pools.searches.fullest import FullestFirst
 from solvers.choice.pools.whole import Whole
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.registry import get
@@ -77,6 +79,23 @@ def test_no_more_is_learned_than_what_costs_less_than_the_value_that_heights_are
     with patch.object(Asking, "ask", lambda *_: answer):
         divided._ask(question, True, budget.WHOLE)
     assert divided._known(1) == upto
+
+
+def test_the_process_that_has_the_tree_is_asked_for_heights(divided: Whole) -> None:
+    """With two workers it is not always the first."""
+    assert divided.value is not None
+    program, held, best = divided.program, divided.value[:1], divided.value[1]
+    search = FullestFirst(divided.instance, program, divided.number, divided.asking, Question(1, held=held))
+    limits = Limits(workers=2)
+    asking = Asking(limits, 0, Silent())
+    asking._lines.append(Line(limits, Silent()))
+    with patch.object(asking, "_free_line", lambda: asking._lines[1]):
+        found = asking.bound_by_heights(program, held, search.fullest_section(), (0, best), 1_000_000)
+    heights = asking.heights_below(program, best, 1_000)
+    asking.close()
+    assert found is not None
+    assert len(heights) == len(program.rooms)
+    assert asking.stop is None
 
 
 @pytest.mark.parametrize(
