@@ -193,6 +193,19 @@ class Instance:
         return int((offset + self.block_high).max(initial=0))
 
     @property
+    def class_number(self) -> Ints:
+        """(n) the number of each block's class, counted without gaps in the order of `pool_class`."""
+        number: Ints = np.unique(self.pool_class, return_inverse=True)[1].reshape(-1)
+        return number
+
+    @property
+    def first_of_class(self) -> Ints:
+        """(n) the first block that must share a pool with each."""
+        _, first, number = np.unique(self.pool_class, return_index=True, return_inverse=True)
+        found: Ints = first[number.reshape(-1)]
+        return found
+
+    @property
     def has_one_home(self) -> Bools:
         """(n) true if the block may be in only one pool."""
         one_home: Bools = self.allowed.sum(axis=1) == 1

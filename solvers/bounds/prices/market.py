@@ -43,15 +43,15 @@ class Market:
         self._instance = instance
         self.sections = np.array(peak_sections(instance), dtype=np.int64)
         """The sections that have prices, in each pool."""
-        classes, number = np.unique(instance.pool_class, return_inverse=True)
-        number = number.reshape(-1)
+        number = instance.class_number
+        classes = int(number.max(initial=-1)) + 1
         shape = outline(instance)
         self._class = number[shape.block]
         self._first = np.searchsorted(self.sections, shape.start)
         self._last = np.searchsorted(self.sections, shape.end)
         self._height = (shape.high - shape.low).astype(np.float64)
-        self._cost = costs_by_pool(instance, number, len(classes)) * (1.0 if of_first is None else of_first)
-        self._row = np.arange(len(classes))
+        self._cost = costs_by_pool(instance, number, classes) * (1.0 if of_first is None else of_first)
+        self._row = np.arange(classes)
         term = instance.terms[0 if of_first is None else 1]
         price = peak_price(instance, term)
         self._is_largest = term is Term.LARGEST_PEAK

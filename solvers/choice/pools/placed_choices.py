@@ -20,7 +20,7 @@ from .placing.slices import MOST_BLOCKS, Slices
 from .placing.windows import Windows
 from .program.entries import at_fullest
 from .program.exchanges import narrowed
-from .program.writing import class_numbers, pools_of_classes, program_of, size_as_one
+from .program.writing import pools_of_classes, program_of, size_as_one
 from .questions.question import Question
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice
@@ -43,7 +43,7 @@ class PlacedChoices(Standing):
             return
         if self._some(budget.WHOLE) < budget.PROGRAM_PER_ENTRY * size_as_one(smaller):
             return
-        program, number = program_of(smaller), class_numbers(smaller)
+        program, number = program_of(smaller), smaller.class_number
         self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
         answer = self.asking.ask(program, Question(0), self._share(budget.NARROWED))
         if answer.pools is not None:

@@ -17,7 +17,6 @@ from .prices.fullest_rows import FullestRows, SomeRows
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
 from .program.program import Program
-from .program.writing import class_numbers
 from .questions.asking import Asking
 from .questions.question import Answer, Question
 from .searches.boxes import BoxSearch
@@ -42,7 +41,7 @@ class Standing:
         self.has_found = self.has_proven = False
         self.has_chosen = False
         """Did what is best come of a choice, so that questions may begin with it?"""
-        self.number = class_numbers(instance)
+        self.number = instance.class_number
         self.clashes = Clashes(program, self.number, self.asking, self.packing)
         self.priced = dict[int, Certificate]()
         """The best proof by prices, by term; of later terms with the earlier ones no higher than they were then."""

@@ -28,7 +28,7 @@ def from_prices(instance: Instance, task: Task, control: Control) -> tuple[Place
     prices, work, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=share)), control)
     wanted = market.costs_at(prices)
     if len(instance.apart) and market.heights is not None:
-        number = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
+        number = instance.class_number
         some = np.unique(number[instance.apart])
         wanted[some] += raising(instance, number, market.heights)[some]
     found, spent = settled(instance, wanted)
@@ -43,12 +43,11 @@ def work_of_settling(instance: Instance) -> int:
 def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
     """Place each class where `wanted` (classes x pools) is least, or next to least if there is no room; and the work it took."""
     work = 0
-    classes, number = np.unique(instance.pool_class, return_inverse=True)
-    number = number.reshape(-1)
+    number = instance.class_number
     pairs = number[instance.apart]
     pool_of, offset = np.full(instance.blocks, -1, dtype=np.int64), np.zeros(instance.blocks, dtype=np.int64)
-    open_to, is_placed = np.isfinite(wanted), np.zeros(len(classes), dtype=bool)
-    rows = np.arange(len(classes))
+    open_to, is_placed = np.isfinite(wanted), np.zeros(len(wanted), dtype=bool)
+    rows = np.arange(len(wanted))
     kept = kept_apart(pairs, wanted)
     for pool in _in_turn(instance):
         if kept is None:

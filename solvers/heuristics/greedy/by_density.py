@@ -27,7 +27,7 @@ def by_density(instance: Instance) -> tuple[Instance, list[Ints]] | None:
     preference = np.empty_like(instance.preference)
     np.put_along_axis(preference, ranked, np.broadcast_to(columns, cost.shape), axis=1)
     measures = measure(instance)
-    number = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
+    number = instance.class_number
     saved = np.bincount(number, _spread(instance, cost))
     taken = np.bincount(number, measures.size.astype(np.float64) * measures.width)
     sizes, orders = -measures.size, list[Ints]()

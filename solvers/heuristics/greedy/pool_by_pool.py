@@ -69,7 +69,7 @@ class _Whereabouts:
 
     def __init__(self, instance: Instance) -> None:
         self._each = np.arange(instance.blocks)
-        self._first = _first_of_class(instance)
+        self._first = instance.first_of_class
         self._homes, self._count = _homes(instance)
         self._pairs = self._first[instance.apart]
         self._others: dict[int, list[int]] = {}
@@ -157,15 +157,8 @@ class _Whereabouts:
 
 def _homes(instance: Instance) -> tuple[Ints, Ints]:
     """The pools of each block, in the order that the first of its class prefers and closed ones last; and how many are open."""
-    first = _first_of_class(instance)
+    first = instance.first_of_class
     allowed = instance.allowed[first]
     wish = np.where(allowed, instance.preference[first], len(instance.pools))
     homes: Ints = np.argsort(wish, axis=1, kind="stable")
     return homes, allowed.sum(axis=1)
-
-
-def _first_of_class(instance: Instance) -> Ints:
-    """For each block, the first block that must be in one pool with it."""
-    _, first, number = np.unique(instance.pool_class, return_index=True, return_inverse=True)
-    found: Ints = first[number.reshape(-1)]
-    return found

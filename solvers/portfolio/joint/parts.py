@@ -42,13 +42,13 @@ def parts_of(instance: Instance) -> list[Piece]:
 
 def _by_pools(instance: Instance) -> Ints:
     """(n) the same number for blocks that have a pool in common, or are kept together by others that have."""
-    _, of_class = np.unique(instance.pool_class, return_inverse=True)
+    of_class = instance.class_number
     common = np.zeros((int(of_class.max()) + 1, len(instance.pools)), dtype=bool)
-    np.logical_or.at(common, of_class.reshape(-1), instance.allowed)
+    np.logical_or.at(common, of_class, instance.allowed)
     first = np.argmax(common, axis=1)
     rows, pools = np.nonzero(common)
     label: Ints = connected(np.arange(len(instance.pools)), np.stack([first[rows], pools], axis=1))[first][of_class]
-    return label.reshape(-1)
+    return label
 
 
 def _cut(instance: Instance, is_there: Bools) -> Piece:

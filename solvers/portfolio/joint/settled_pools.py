@@ -43,8 +43,7 @@ def is_settled_by_choice(instance: Instance) -> bool:
 def all_choices(instance: Instance) -> Iterator[Ints]:
     """The pool of each block, in every way that keeps together and apart what must be."""
     first, second = instance.apart[:, 0], instance.apart[:, 1]
-    _, leader, of_class = np.unique(instance.pool_class, return_index=True, return_inverse=True)
-    together = leader[of_class]
+    together = instance.first_of_class
     for pools in product(*(np.flatnonzero(row).tolist() for row in instance.allowed)):
         pool = np.array(pools, dtype=np.int64)
         if (pool[first] != pool[second]).all() and (pool == pool[together]).all():

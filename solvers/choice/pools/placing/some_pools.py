@@ -18,7 +18,7 @@ from ....model.objective import peaks
 from .. import budget
 from ..program.entries import entries_of
 from ..program.program import Costs, Program, Row
-from ..program.writing import class_numbers, pools_of_classes
+from ..program.writing import pools_of_classes
 from ..questions.asking import Asking
 from ..questions.question import Clash, Question
 from .packing import Packing
@@ -58,7 +58,7 @@ class SomePools:
         self._instance, self._program, self._question = instance, program, question
         self._asking, self._packing = asking, packing
         packing.work += budget.WINDOW_PER_ENTRY * program.entries
-        self._number = class_numbers(instance)
+        self._number = instance.class_number
         self._offset = start.offset.copy()
         self._pools = list(pools_of_classes(self._number, start))
         """Where each class is now;"""

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from ....model.instance import ADDRESS_LIMIT, Instance, Ints
-from .writing import class_numbers
 
 MOST_CHANGES = (10, 14, 18, 22, 26)
 """Moments with few changes come first: what is joined there leaves fewer elsewhere."""
@@ -45,7 +44,7 @@ class _Search:
 
     def __init__(self, instance: Instance, most: int | None) -> None:
         self.work = 0
-        self.number = class_numbers(instance)
+        self.number = instance.class_number
         self.classes = int(self.number.max(initial=-1)) + 1
         open_to = np.ones((self.classes, len(instance.pools)), dtype=bool)
         np.logical_and.at(open_to, self.number, instance.allowed)

@@ -33,7 +33,7 @@ def program_of(instance: Instance) -> Program:
 
 
 def _written(instance: Instance) -> Program:
-    number = class_numbers(instance)
+    number = instance.class_number
     homes = tuple(tuple(pools) for _, pools in sorted(homes_of_classes(instance).items()))
     steps = [_step(instance, pool) for pool in range(len(instance.pools))]
     rows, spare = _rows(instance, number, homes, steps)
@@ -216,15 +216,9 @@ def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:
     return sections
 
 
-def class_numbers(instance: Instance) -> Ints:
-    """The number of each block's class in the program."""
-    numbers: Ints = np.unique(instance.pool_class, return_inverse=True)[1].reshape(-1)
-    return numbers
-
-
 def ruled(instance: Instance) -> Bools:
     """The blocks that share a pool with others, or must be in another pool than some."""
-    number = class_numbers(instance)
+    number = instance.class_number
     is_ruled = np.bincount(number) > 1
     is_ruled[number[instance.apart].reshape(-1)] = True
     found: Bools = is_ruled[number]

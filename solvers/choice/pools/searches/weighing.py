@@ -22,7 +22,7 @@ from ....model.linear_terms import choice_cost, peak_price
 from ....model.solver import Control, Goal, Task
 from .. import budget
 from ..placing.packing import Packing, ending_at
-from ..program.writing import class_numbers, ruled
+from ..program.writing import ruled
 from .filling import Filling
 
 PATIENCE = 24
@@ -103,7 +103,7 @@ def weighed(instance: Instance, task: Task, control: Control, work: int) -> Weig
     prices, spent, _ = market.haggle(None, replace(task, limits=replace(task.limits, work=work // 2)), control)
     if market.heights is None or not market.heights.any():
         return Weighed(None, spent)
-    alone = by_itself(instance, market.costs_at(prices) + raising(instance, class_numbers(instance), market.heights))
+    alone = by_itself(instance, market.costs_at(prices) + raising(instance, instance.class_number, market.heights))
     if alone is None:
         return Weighed(None, spent, market.sections, prices)
     weighing = Weighing(alone, task, control, market.heights.astype(np.int64))
@@ -121,7 +121,7 @@ def by_itself(instance: Instance, costs: Floats) -> Instance | None:
     is_ruled = ruled(instance)
     if not is_ruled.any():
         return instance
-    number = class_numbers(instance)
+    number = instance.class_number
     kept = kept_apart(number[instance.apart], costs)
     if kept is None:
         return None

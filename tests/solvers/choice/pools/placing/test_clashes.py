@@ -17,7 +17,7 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.placing import slices
 from solvers.choice.pools.placing.clashes import Clashes, clash_among
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.rules import violation
@@ -134,7 +134,7 @@ def test_the_choice_nearby_is_the_best_that_can_be_packed(work: int, asking: Ask
     for problem in clashing():
         instance = lower(problem).instance
         program, packing = program_of(instance), packing_of(instance)
-        clashes = Clashes(program, class_numbers(instance), asking, packing)
+        clashes = Clashes(program, instance.class_number, asking, packing)
         found = clashes.placement(Question(0), (0,) * len(program.homes), WORK, work)
         if found is None:
             assert work == 1

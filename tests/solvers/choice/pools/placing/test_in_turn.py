@@ -12,7 +12,7 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing import clashes, in_turn
 from solvers.choice.pools.placing.clashes import Clashes
 from solvers.choice.pools.placing.in_turn import NEVER, InTurn
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.rules import violation
@@ -71,7 +71,7 @@ def test_those_that_leave_are_placed_elsewhere(asking: Asking, monkeypatch: pyte
     for problem in clashing():
         instance = lower(problem).instance
         program, packing = program_of(instance), packing_of(instance)
-        search = Clashes(program, class_numbers(instance), asking, packing)
+        search = Clashes(program, instance.class_number, asking, packing)
         found = search.placement(Question(0), (0,) * len(program.homes), WORK, WORK)
         assert found is not None
         assert violation(instance, found) is None

@@ -14,7 +14,7 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.placing.windows import Windows
 from solvers.choice.pools.program.program import Row
-from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.program.writing import pools_of_classes, program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.geometry.presolve import scaled, unit
@@ -34,7 +34,7 @@ def instance_of(kind: str, buffers: int, seed: int) -> Instance:
 
 def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Placement:
     """Return the start after windows have lowered its second term, the peaks."""
-    limits, number = Limits(work=WORK), class_numbers(instance)
+    limits, number = Limits(work=WORK), instance.class_number
     asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
     try:
         windows = Windows(instance, program_of(instance), number, asking, packing, start)
@@ -65,7 +65,7 @@ def test_gaps_are_closed_without_moving_blocks_between_pools() -> None:
 def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     instance = instance_of("pools", 120, 3)
     start = start_of(instance)
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     tops = program.least_tops(pools_of_classes(number, start))
     below = (*tops[:-1], tops[-1] * 9 // 10)
     found = lowered(instance, start, below)
@@ -78,7 +78,7 @@ def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
 @pytest.mark.parametrize(("kind", "buffers"), [("pools", 120), ("hot", 80)])
 def test_a_cheaper_choice_is_adopted_below_the_peaks_of_now(kind: str, buffers: int, asking: Asking) -> None:
     instance = instance_of(kind, buffers, 3)
-    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    start, program, number = start_of(instance), program_of(instance), instance.class_number
     best = asking.ask(program, Question(0), WORK).pools
     assert best is not None
     packing = Packing(instance, Task(Limits(work=WORK)), Silent())
@@ -92,7 +92,7 @@ def test_a_cheaper_choice_is_adopted_below_the_peaks_of_now(kind: str, buffers: 
 
 def test_nothing_is_asked_where_a_choice_costs_no_less(asking: Asking) -> None:
     instance = instance_of("pools", 60, 1)
-    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    start, program, number = start_of(instance), program_of(instance), instance.class_number
     packing = Packing(instance, Task(Limits(work=WORK)), Silent())
     windows = Windows(instance, program, number, asking, packing, start)
     dearest = {
@@ -106,7 +106,7 @@ def test_nothing_is_asked_where_a_choice_costs_no_less(asking: Asking) -> None:
 def test_a_window_counts_in_each_row_what_the_whole_program_counts(seed: int, asking: Asking) -> None:
     """With everybody else where they are, a choice for the window fills the rows just as it does in the whole program."""
     instance = instance_of("hot", 80, seed)
-    start, program, number = start_of(instance), program_of(instance), class_numbers(instance)
+    start, program, number = start_of(instance), program_of(instance), instance.class_number
     packing = Packing(instance, Task(Limits(work=WORK)), Silent())
     windows, chance = Windows(instance, program, number, asking, packing, start), np.random.default_rng(seed)
     free = [group for group, homes in enumerate(program.homes) if len(homes) > 1]

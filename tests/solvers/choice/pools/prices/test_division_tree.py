@@ -13,7 +13,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.prices.division_tree import DivisionTree, is_held_by_sum
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches.fullest import FullestFirst
@@ -27,7 +27,7 @@ def sized(kind: str, buffers: int, seed: int) -> Instance:
 
 
 def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> list[tuple[int, int]]:
-    return FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(most,))).fullest_section()
+    return FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(most,))).fullest_section()
 
 
 @pytest.mark.parametrize("kind", ["hot", "memories"])

@@ -19,7 +19,7 @@ from solvers.choice.pools.prices.fullest_rows import FullestRows, spread_rows
 from solvers.choice.pools.prices.proving import certificate_of
 from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.model.outcome import Proof
 
@@ -63,7 +63,7 @@ def test_bounds_hold_for_every_choice_whose_first_term_is_no_greater(kind: str, 
             least = min(second for first, second in every if first <= most)
             bound = bound_of(program, second, (most,))
             assert bound <= least
-            assert certificate_of(instance, program, class_numbers(instance), second, (most,)).value <= least
+            assert certificate_of(instance, program, instance.class_number, second, (most,)).value <= least
             raised += bound > min(second for _, second in every)
     assert raised or kind == "memories"
 

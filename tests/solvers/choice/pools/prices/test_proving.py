@@ -23,7 +23,7 @@ from planner.verifying.findings import FindingKind
 from solvers.bounds.prices.priced_room import priced_value
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.prices.proving import certificate_of
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.model.errors import StopReason
 from solvers.model.instance import Instance, Ints, Term
 from solvers.model.linear_terms import LINEAR
@@ -47,7 +47,7 @@ def certificate_at_random(instance: Instance, chance: random.Random, held: tuple
     of_held = tuple(chance.choice((0.0, 2.0 * chance.random(), most * chance.random())) for _ in held)
     nothing = (0,) * len(program.rooms)
     relaxed = Relaxed(nothing, tuple(of_rows), tuple(of_crowds), of_held, 0.0, 0, nothing, ())
-    return certificate_of(instance, program, class_numbers(instance), relaxed, held)
+    return certificate_of(instance, program, instance.class_number, relaxed, held)
 
 
 def lifted(problem: Problem, times: Ints, proof: Certificate) -> PlanCertificate:
@@ -289,7 +289,7 @@ def test_what_is_there_in_any_case_has_its_room_in_a_crowd() -> None:
     problem = Problem((here, *others), (near, far), terms=(Term.ACCESS_COST,))
     instance = lower(problem).instance
     program = program_of(instance)
-    number = class_numbers(instance)
+    number = instance.class_number
     (row,) = (n for n, each in enumerate(program.rows) if each.pool == 0)
     classes = tuple(group for group, _ in program.rows[row].members)
     crowd = Crowd(row, classes, (1,) * len(classes))
@@ -306,7 +306,7 @@ def test_a_peak_is_no_lower_than_what_is_there_in_any_case() -> None:
     problem = Problem((here,), (Pool("near"), Pool("far", rank=1)), terms=(Term.BALANCED,), peak_price=4)
     instance = lower(problem).instance
     proof = certificate_of(
-        instance, program_of(instance), class_numbers(instance), Relaxed((0, 0), (), (), (), 0.0, 0, (0.0, 0.0), ())
+        instance, program_of(instance), instance.class_number, Relaxed((0, 0), (), (), (), 0.0, 0, (0.0, 0.0), ())
     )
     truth = oracle.solve(problem).value
     assert truth is not None

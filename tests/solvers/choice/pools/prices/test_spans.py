@@ -17,7 +17,7 @@ from solvers.choice.pools.prices.crowds import Priced, prices_of
 from solvers.choice.pools.prices.relaxation import bound_of
 from solvers.choice.pools.prices.spans import Spans, relaxed_in_time
 from solvers.choice.pools.program.program import Costs, Program, Room, Row
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
@@ -44,7 +44,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("kind", "seed"), [("pools", 1), ("pools", 2), ("hot", 3)])
 def test_the_placement_is_valid_and_little_above_what_the_spans_prove(kind: str, seed: int) -> None:
     instance = instance_of(kind, 240, seed)
-    program, task, number = program_of(instance), Task(Limits(work=WORK)), class_numbers(instance)
+    program, task, number = program_of(instance), Task(Limits(work=WORK)), instance.class_number
     asking, packing = Asking(Limits(work=WORK), 0, Silent()), Packing(instance, task, Silent())
     try:
         starts = np.full(len(program.homes), instance.sections, dtype=np.int64)

@@ -14,7 +14,7 @@ from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import exchanges
 from solvers.choice.pools.program.entries import at_fullest
 from solvers.choice.pools.program.exchanges import narrowed
-from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.program.writing import pools_of_classes, program_of
 from solvers.geometry.rules import violation
 from solvers.model.instance import PoolSpec
 from solvers.model.outcome import Outcome
@@ -124,5 +124,5 @@ def test_full_memories_are_packed_and_proven(buffers: int, seed: int) -> None:
     assert violation(instance, outcome.placement) is None
     smaller, _ = narrowed(instance)
     assert smaller is not None
-    together, pools = class_numbers(smaller), pools_of_classes(class_numbers(instance), outcome.placement)
+    together, pools = smaller.class_number, pools_of_classes(instance.class_number, outcome.placement)
     assert len(np.unique(together)) * 4 < len(pools)

@@ -15,7 +15,7 @@ from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.program.writing import class_numbers, pools_of_classes, program_of
+from solvers.choice.pools.program.writing import pools_of_classes, program_of
 from solvers.choice.pools.questions import answering
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
@@ -42,7 +42,7 @@ def value(program: Program, pools: tuple[int, ...], tops: tuple[int, ...]) -> tu
 
 def check(instance: Instance, placement: Placement) -> None:
     program = program_of(instance)
-    pools = pools_of_classes(class_numbers(instance), placement)
+    pools = pools_of_classes(instance.class_number, placement)
     tops = peaks(instance, placement)
     assert all(pool in homes for pool, homes in zip(pools, program.homes, strict=True))
     assert value(program, pools, tops) == evaluate(instance, placement)[: len(program.terms)]

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from planner.model.problem import Problem
 from planner.planning.placing.lowering import lower
 from solvers.bounds.prices.market import Floats, costs_by_pool
-from solvers.choice.pools.program.writing import class_numbers, ruled
+from solvers.choice.pools.program.writing import ruled
 from solvers.choice.pools.searches.weighing import by_itself
 from solvers.model.instance import Instance, PoolSpec
 from tests.small.instances import make_instance, plain
@@ -16,7 +16,7 @@ from tests.small.strategies import effort, problems
 
 
 def costs(instance: Instance) -> Floats:
-    number = class_numbers(instance)
+    number = instance.class_number
     return costs_by_pool(instance, number, int(number.max(initial=-1)) + 1)
 
 

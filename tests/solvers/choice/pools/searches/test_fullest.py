@@ -24,7 +24,7 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.program import Program
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking, ByHeights
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.choice.pools.searches import fullest
@@ -72,7 +72,7 @@ def test_the_best_choice_is_between_bound_and_choice(
     assert exact.value is not None
     relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
-    search = FullestFirst(instance, program, class_numbers(instance), asking, question)
+    search = FullestFirst(instance, program, instance.class_number, asking, question)
     search.run(relaxed, WORK)
     assert search.bound <= exact.value
     if search.best is not None:
@@ -149,7 +149,7 @@ def test_no_choice_with_what_is_held_is_higher(kind: str, asking: Asking) -> Non
         ]
         least = min(program.terms[0].of_tops(tops) for tops in fitting)
         for held in (least, least + least // 8):
-            search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
+            search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(held,)))
             ends = search.highest(WORK)
             kept = [tops for tops in fitting if program.terms[0].of_tops(tops) <= held]
             assert all(end is None or top <= end for tops in kept for top, end in zip(tops, ends, strict=True))
@@ -186,7 +186,7 @@ def test_below_all_heights_is_the_best_choice(kind: str, asking: Asking, monkeyp
         for held in (least, least + least // 8):
             best = min(value for tops, value in fitting if program.terms[0].of_tops(tops) <= held)
             for work in (WORK, 1):
-                search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
+                search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(held,)))
                 bound = search.over_heights(prices, dearest, settle, work)
                 assert bound <= best
                 assert bound == best or work == 1 or held > least
@@ -218,7 +218,7 @@ def test_what_is_claimed_below_all_heights_holds_where_a_question_ends_early(
                 below = [value for tops, value in fitting if all(map(le, tops, highest))]
                 return Answer((), min(below), min(below), None) if below else Answer(None, None, None, None)
 
-            search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(held,)))
+            search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(held,)))
             assert search.over_heights(prices, dearest, settle, WORK) <= best
 
 
@@ -312,7 +312,7 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     (least,) = first_bounds(instance, Silent().stopped).value
     relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
-    search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
+    search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(least,)))
     search.run(relaxed, WORK)
     assert search.best is not None
     assert search.bound <= search.best.value <= 1.03 * search.bound
@@ -342,7 +342,7 @@ def test_where_what_was_chosen_first_leaves_no_room_all_are_chosen_dearest_first
     program = program_of(instance)
     least = asking.ask(program, Question(0), WORK).value
     assert least is not None
-    search = FullestFirst(instance, program, class_numbers(instance), asking, Question(1, held=(least,)))
+    search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(least,)))
     tops = program.least_tops(tuple(homes[-1] for homes in program.homes))
     dearest: list[int] = []
     ask = asking.ask

@@ -16,7 +16,7 @@ from solvers.choice.pools import placed_choices
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.program import Pools, Program
-from solvers.choice.pools.program.writing import class_numbers, program_of
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
 from solvers.choice.pools.searches.core import CoreSearch
@@ -104,7 +104,7 @@ def test_where_no_stretch_is_enough_nothing_is_found() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_found_is_packed_and_close_to_the_bound(seed: int, asking: Asking) -> None:
     instance = instance_of(60, 150, seed)
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     core = core_of(asking, program)
     found = StretchSearch(core, packing_of(instance), program, number, Question(0)).run(WORK)
     assert found is not None
@@ -116,7 +116,7 @@ def test_what_is_found_is_packed_and_close_to_the_bound(seed: int, asking: Askin
 
 def test_where_pools_are_not_full_no_room_is_given_up(asking: Asking) -> None:
     instance = instance_of(3, 60, 2)
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     found = StretchSearch(core_of(asking, program), packing_of(instance), program, number, Question(0)).run(WORK)
     assert found is not None
     assert evaluate(instance, found)[0] == asking.ask(program, Question(0), WORK).value
@@ -124,7 +124,7 @@ def test_where_pools_are_not_full_no_room_is_given_up(asking: Asking) -> None:
 
 def test_the_most_crowded_pool_that_ends_counts() -> None:
     instance = instance_of(20, 100, 3)
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     packing, groups = packing_of(instance), len(program.homes)
     lives = packing.ends - packing.starts
     assert most_live(packing, program, number, [0] * groups) == pytest.approx(lives.sum() / instance.sections)
@@ -141,7 +141,7 @@ def test_between_its_lifetimes_a_block_crowds_no_pool() -> None:
         lifetimes=Lifetimes.HALF_OPEN,
     )
     instance = lower(problem).instance
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     assert most_live(packing_of(instance), program, number, [0] * len(program.homes)) == 1
 
 
@@ -154,7 +154,7 @@ def test_where_nothing_is_ever_live_no_pool_is_crowded() -> None:
         lifetimes=Lifetimes.HALF_OPEN,
     )
     instance = lower(problem).instance
-    program, number = program_of(instance), class_numbers(instance)
+    program, number = program_of(instance), instance.class_number
     assert most_live(packing_of(instance), program, number, [0] * len(program.homes)) == 0
 
 
