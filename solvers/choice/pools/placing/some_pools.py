@@ -64,10 +64,7 @@ class SomePools:
         """Where each class is now;"""
         self._peaks = list(peaks(instance, start))
         """how high the pools are;"""
-        self._apart: dict[int, list[int]] = {}
-        for a, b in program.apart:
-            self._apart.setdefault(a, []).append(b)
-            self._apart.setdefault(b, []).append(a)
+        self._apart = program.kept_apart()
         self._all = sorted(_chosen(program))
         terms = program.terms[: question.term + 1]
         self._counted = [any(term.of_peaks[pool] for term in terms) for pool in range(len(program.rooms))]

@@ -58,10 +58,7 @@ class Windows:
         """and the pool of each row."""
         self._order = classes_in_time(program)
         self._rank = {group: n for n, group in enumerate(self._order)}
-        self._apart: dict[int, list[int]] = {}
-        for a, b in program.apart:
-            self._apart.setdefault(a, []).append(b)
-            self._apart.setdefault(b, []).append(a)
+        self._apart = program.kept_apart()
         order = np.argsort(number, kind="stable")
         self._blocks = np.split(order, np.cumsum(np.bincount(number, minlength=len(program.homes)))[:-1])
         self._pools = list(pools_of_classes(number, start))

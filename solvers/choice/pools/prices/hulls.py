@@ -102,14 +102,7 @@ class Hulls:
             self._holds.append(lp.row(None, most / self._units, tops))
         self.lines = list[Line]()
         self._known = set[Crowd]()
-        self._single = dict[int, dict[int, tuple[int, int]]]()
-        """For each pool, by class: its greatest need, and the row."""
-        for number, row in enumerate(program.rows):
-            mine = self._single.setdefault(row.pool, {})
-            for group, units in row.members:
-                need = self._bases[number] + units
-                if group not in mine or need > mine[group][0]:
-                    mine[group] = need, number
+        self._single = program.needs()
         self._found: Solved | None = None
         self.first: Relaxed | None = None
         """The very first solution, without crowds."""
@@ -230,13 +223,12 @@ class Hulls:
                         most, best = (inside - allowed) / max(allowed, 1.0), (crowd, steps)
             if best is not None:
                 new.append((most, number, *best))
-        for pool, needs in self._single.items():
+        for (group, pool), (need, number) in self._single.items():
             low, _ = self.heights[pool]
-            for group, (need, number) in needs.items():
-                if need > low and shares[self._inside[group][pool]] - self._allowed([need], pool) > LEAST_EXCESS:
-                    crowd = Crowd(number, (group,), (1,))
-                    if crowd not in self._known:
-                        new.append((1.0, number, crowd, [need]))
+            if need > low and shares[self._inside[group][pool]] - self._allowed([need], pool) > LEAST_EXCESS:
+                crowd = Crowd(number, (group,), (1,))
+                if crowd not in self._known:
+                    new.append((1.0, number, crowd, [need]))
         new.sort(key=lambda each: (-each[0], each[1]))
         for _, _, crowd, steps in new[: len(self.program.homes)]:
             self._add(crowd, steps)

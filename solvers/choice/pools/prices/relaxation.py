@@ -301,14 +301,7 @@ class Relaxation:
     def _add_singles(self) -> None:
         """Add the rows that say: a pool is at least as high as each class in it."""
         self._has_singles = True
-        highest: dict[tuple[int, int], tuple[int, int]] = {}
-        for number, row in enumerate(self._program.rows):
-            for group, units in row.members:
-                height = self._base(row.pool, row.always) + units
-                known = highest.get((group, row.pool))
-                if known is None or height > known[0]:
-                    highest[group, row.pool] = height, number
-        for (group, _), (height, number) in highest.items():
+        for (group, _), (height, number) in self._program.needs().items():
             self._add(Crowd(number, (group,), (1,)), [height])
 
     def _at(self, pool: int, height: int) -> int | None:

@@ -127,6 +127,25 @@ class Program:
         capacity = self.rooms[row.pool].capacity
         return capacity is not None and not self.has_room(row, {group for group, _ in row.members}, capacity)
 
+    def needs(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """By class and pool: how high the pool must be for the class beside what is there in any case, and the row that says so."""
+        found: dict[tuple[int, int], tuple[int, int]] = {}
+        for number, row in enumerate(self.rows):
+            for group, units in row.members:
+                height = row.always - self.rooms[row.pool].spare + units
+                known = found.get((group, row.pool))
+                if known is None or height > known[0]:
+                    found[group, row.pool] = height, number
+        return found
+
+    def kept_apart(self) -> dict[int, list[int]]:
+        """By class: those that must not share a pool with it."""
+        found: dict[int, list[int]] = {}
+        for a, b in self.apart:
+            found.setdefault(a, []).append(b)
+            found.setdefault(b, []).append(a)
+        return found
+
     @property
     def entries(self) -> int:
         """The number of entries in its rows."""
