@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..model.conflicts import live_pair_count, part_pairs
+from ..model.conflicts import live_pair_count, part_pairs, sets_of_partners
 from ..model.errors import StopReason
 from ..model.instance import LINEAR_TERMS, Instance, Linear, Moved, Term
 from ..model.outcome import Certificate, Outcome, Proof
@@ -90,16 +90,14 @@ class _Old:
             for block, pool, base, *_ in instance.was.stays.tolist()
             if block in single
         }
-        self._in_the_way: dict[int, set[int]] = {}
         was = np.full((len(instance.part_block), 3), -1, dtype=np.int64)
         for part, place in self._place.items():
             was[part] = place
         pairs = part_pairs(instance)
         one, other = was[pairs[:, 0]], was[pairs[:, 1]]
         overlap = np.minimum(one[:, 2], other[:, 2]) > np.maximum(one[:, 1], other[:, 1])
-        for a, b in pairs[(one[:, 0] == other[:, 0]) & (one[:, 0] >= 0) & overlap].tolist():
-            self._in_the_way.setdefault(a, set()).add(b)
-            self._in_the_way.setdefault(b, set()).add(a)
+        is_there = (one[:, 0] == other[:, 0]) & (one[:, 0] >= 0)
+        self._in_the_way = sets_of_partners(pairs[is_there & overlap].tolist())
 
     def sets(self, moved: Moved, work: int) -> tuple[Sets, int]:
         """The sets and amounts that prove most, and the work spent."""

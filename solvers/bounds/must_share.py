@@ -16,7 +16,7 @@ from itertools import accumulate, combinations
 from math import ceil, gcd
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from ..model.conflicts import part_pairs
+from ..model.conflicts import part_pairs, sets_of_partners
 from ..model.errors import StopReason
 from ..model.instance import Instance, Term
 from ..model.outcome import Certificate, Outcome, Proof
@@ -106,10 +106,7 @@ def crowds(instance: Instance) -> Iterator[Crowd]:
     """Sets of parts that cannot all lie side by side: small ones, and large ones in which many pairs must share."""
     if len(instance.part_block) > MOST_PARTS or not 0 < len(instance.penalties) <= MOST_PENALTIES:
         return
-    friends: dict[int, set[int]] = {}
-    for a, b in (*_apart(instance), *_costs(instance)):
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
+    friends = sets_of_partners((*_apart(instance), *_costs(instance)))
     size = (instance.part_high - instance.part_low).tolist()
     homes = [frozenset(row.nonzero()[0].tolist()) for row in instance.allowed[instance.part_block]]
     seen, entries = set[tuple[int, ...]](), 0

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..geometry.shape import outline, union
 from ..kernels import active
-from ..model.conflicts import live_pair_count, part_pairs
+from ..model.conflicts import live_pair_count, part_pairs, sets_of_partners
 from ..model.instance import Bools, Instance, Ints
-from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by, interruptible
+from ..model.interruption import GivenUp, check_interrupted, give_up, interrupted_by
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .above_ranges import crowds, raised
@@ -278,12 +278,9 @@ def _clique(instance: Instance, pool: int, forced: Bools, live: Certificate | No
     """
     if live_pair_count(instance) + len(instance.conflicts) > CLIQUE_PAIRS:
         return None
-    friends: dict[int, set[int]] = {}
     pairs = part_pairs(instance)
     check_interrupted()
-    for a, b in interruptible(pairs[forced[instance.part_block[pairs]].all(axis=1)].tolist()):
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
+    friends = sets_of_partners(pairs[forced[instance.part_block[pairs]].all(axis=1)].tolist())
     if not friends:
         return None
     size = instance.part_high - instance.part_low

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..model.conflicts import live_pair_count, part_pairs
+from ..model.conflicts import live_pair_count, part_pairs, partners
 from ..model.instance import Instance, Ints
 from ..model.interruption import check_interrupted, interruptible
 from .gaps import Span, open_base, open_base_of_many
@@ -115,17 +115,11 @@ class ScannedNeighbours:
         self._base: dict[int, tuple[int, int]] = {}
         self._rows: dict[int, slice] = {}
         self._lifted = False
-        self._apart: dict[int, list[int]] = {}
-        self._friends: dict[int, list[int]] = {}
+        self._apart = partners(instance.conflicts.tolist())
+        self._friends = partners(instance.exclusions.tolist())
         self._is_friend = np.zeros(len(instance.part_low), dtype=bool)
         """True for a part's friends while they are looked up."""
         check_interrupted()
-        for a, b in instance.conflicts.tolist():
-            self._apart.setdefault(a, []).append(b)
-            self._apart.setdefault(b, []).append(a)
-        for a, b in instance.exclusions.tolist():
-            self._friends.setdefault(a, []).append(b)
-            self._friends.setdefault(b, []).append(a)
         self._parts: list[list[int]] = [[] for _ in range(instance.blocks)]
         if self._apart:
             for part, owner in enumerate(instance.part_block.tolist()):

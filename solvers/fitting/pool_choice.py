@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model.conflicts import partners
 from ..model.instance import Instance
 
 CLOSED = -1
@@ -17,11 +18,8 @@ class PoolChoice:
         self._choices = _choices(instance)
         self._class_of: list[int] = instance.pool_class.tolist()
         self._decided: dict[int, int] = {}
-        self._apart: dict[int, list[int]] = {}
+        self._apart = partners(instance.apart.tolist())
         self._pool: dict[int, int] = {}
-        for a, b in instance.apart.tolist():
-            self._apart.setdefault(a, []).append(b)
-            self._apart.setdefault(b, []).append(a)
         self._is_free = len(instance.pools) == 1 and not self._apart
 
     def open(self, block: int) -> list[int]:

@@ -10,7 +10,7 @@ from itertools import count, pairwise
 import numpy as np
 
 from ..kernels import active
-from ..model.conflicts import pair_keys
+from ..model.conflicts import pair_keys, sets_of_partners
 from ..model.instance import Bools, Instance, Ints, Placement
 from ..model.interruption import interruptible
 from .shape import outline
@@ -88,10 +88,7 @@ def _apart_by_colours(instance: Instance, placement: Placement, solid: Bools) ->
 
 def _colours(instance: Instance) -> Ints:
     """A colour for each block with exclusions, different from those of the blocks it excludes; -1 for the others."""
-    friends: dict[int, set[int]] = {}
-    for a, b in interruptible(instance.part_block[instance.exclusions].tolist()):
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
+    friends = sets_of_partners(instance.part_block[instance.exclusions].tolist())
     found = np.full(instance.blocks, -1, dtype=np.int64)
     known: dict[int, int] = {}
     for block, others in interruptible(friends.items()):

@@ -11,6 +11,7 @@ from ..fitting.gaps import Span
 from ..fitting.neighbours import neighbours
 from ..fitting.orders import Fit
 from ..fitting.reserved import Reserved
+from ..model.conflicts import partners
 from ..model.instance import Instance, Ints, Placement
 from ..model.interruption import check_interrupted, interruptible
 from ..model.objective import peaks
@@ -53,10 +54,7 @@ class Layout:
             )
         ]
         check_interrupted()
-        self._apart: dict[int, list[int]] = {}
-        for a, b in interruptible(instance.apart.tolist()):
-            self._apart.setdefault(a, []).append(b)
-            self._apart.setdefault(b, []).append(a)
+        self._apart = partners(instance.apart.tolist())
 
     @property
     def placement(self) -> Placement:

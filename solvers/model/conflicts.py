@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from math import isqrt
 
 import numpy as np
 
 from .instance import Bools, Instance, Ints
-from .interruption import check_interrupted
+from .interruption import check_interrupted, interruptible
 
 CHUNK = 1 << 20
 CELLS = 1 << 22
@@ -87,6 +87,20 @@ def _have_common_pool(instance: Instance, pairs: Ints) -> Bools:
             for at in range(0, max(len(pairs), 1), step)
         ]
     )
+
+
+def partners(pairs: Collection[Sequence[int]]) -> dict[int, list[int]]:
+    """By number: those that it forms a pair with, in the order of the pairs."""
+    found: dict[int, list[int]] = {}
+    for a, b in interruptible(pairs):
+        found.setdefault(a, []).append(b)
+        found.setdefault(b, []).append(a)
+    return found
+
+
+def sets_of_partners(pairs: Collection[Sequence[int]]) -> dict[int, set[int]]:
+    """The same, each only once."""
+    return {one: set(others) for one, others in partners(pairs).items()}
 
 
 def pair_keys(instance: Instance, pairs: Ints) -> Ints:

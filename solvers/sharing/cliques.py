@@ -9,8 +9,9 @@ import numpy as np
 
 from ..exact.cpsat.program.cover import cliques_of
 from ..kernels import active
+from ..model.conflicts import sets_of_partners
 from ..model.instance import Instance, Ints
-from .interference import MOST_PAIRS, block_pairs, conflict_pairs, distinct, merged_spans, neighbours
+from .interference import MOST_PAIRS, block_pairs, conflict_pairs, distinct, merged_spans
 
 
 def live_sets(instance: Instance, order: Ints) -> Iterator[tuple[int, Ints]]:
@@ -99,7 +100,7 @@ class Independent:
     """Takes from a live set blocks that must all be in different objects: of an excluded pair, the larger one."""
 
     def __init__(self, instance: Instance, order: Ints) -> None:
-        self._excluded = neighbours(_within(instance, order, instance.part_block[instance.exclusions]))
+        self._excluded = sets_of_partners(_within(instance, order, instance.part_block[instance.exclusions]).tolist())
 
     def of(self, members: Ints) -> Ints:
         if not self._excluded:

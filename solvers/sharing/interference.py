@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.conflicts import live_pair_count, live_pairs, part_pairs
+from ..model.conflicts import live_pair_count, live_pairs, part_pairs, sets_of_partners
 from ..model.errors import Unsupported
 from ..model.instance import Instance, Ints
 from ..model.interruption import interruptible
@@ -21,8 +21,8 @@ class Interference:
 
     def __init__(self, instance: Instance) -> None:
         self._spans = merged_spans(instance)
-        self._conflicting = neighbours(conflict_pairs(instance))
-        self._compatible = neighbours(compatible_pairs(instance))
+        self._conflicting = sets_of_partners(conflict_pairs(instance).tolist())
+        self._compatible = sets_of_partners(compatible_pairs(instance).tolist())
 
     def times(self, block: int) -> int:
         """The sections in which the block is needed, as bits."""
@@ -117,15 +117,6 @@ def conflict_pairs(instance: Instance) -> Ints:
     """The pairs of blocks that clash whatever their lifetimes, each once."""
     solid = instance.part_high > instance.part_low
     return _blocks(instance, instance.conflicts[solid[instance.conflicts].all(axis=1)])
-
-
-def neighbours(pairs: Ints) -> dict[int, set[int]]:
-    """For each block, the blocks that it forms a pair with."""
-    found: dict[int, set[int]] = {}
-    for a, b in interruptible(pairs.tolist()):
-        found.setdefault(a, set()).add(b)
-        found.setdefault(b, set()).add(a)
-    return found
 
 
 def _blocks(instance: Instance, pairs: Ints) -> Ints:

@@ -9,10 +9,11 @@ from enum import StrEnum
 from itertools import chain
 from typing import TypeAlias
 
+from ..model.conflicts import sets_of_partners
 from ..model.errors import StopReason
 from ..model.instance import Instance
 from ..model.interruption import interruptible
-from .interference import Interference, conflict_pairs, neighbours
+from .interference import Interference, conflict_pairs
 from .solver import SharingControl, SharingTask
 
 CHECK_EVERY = 1024
@@ -102,7 +103,9 @@ class Passes:
 
     def hurried(self, blocks: Sequence[int]) -> list[list[int]]:
         """The same for all blocks, without counting work or checking the time. Ignores that some may share although they are needed together."""
-        return _swept(self._stretches(blocks), self._size, conflicting=neighbours(conflict_pairs(self._instance)))
+        return _swept(
+            self._stretches(blocks), self._size, conflicting=sets_of_partners(conflict_pairs(self._instance).tolist())
+        )
 
     def _stretches(self, blocks: Sequence[int]) -> list[Stretch]:
         return [(*self._interference.hull(block), block) for block in blocks]

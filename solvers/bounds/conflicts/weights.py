@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.conflicts import live_pair_count, part_pairs
+from ...model.conflicts import live_pair_count, part_pairs, sets_of_partners
 from ...model.instance import Instance
 from ...model.outcome import Certificate, Proof
 from ...model.solver import never
@@ -207,10 +207,7 @@ def _crowds(instance: Instance, known: int) -> Iterator[tuple[list[int], list[in
     A part that has no more room beside it than is known to be needed finds a place in any case, and is left out; so may others be then.
     """
     size = (instance.part_high - instance.part_low).tolist()
-    friends: dict[int, set[int]] = {}
-    for a, b in part_pairs(instance).tolist():
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
+    friends = sets_of_partners(part_pairs(instance).tolist())
     beside = {part: size[part] + sum(size[other] for other in others) for part, others in friends.items()}
     leaving = [part for part, room in beside.items() if room <= known]
     while leaving:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...fitting.measures import measure
 from ...fitting.orders import ordered
-from ...model.conflicts import distinct
+from ...model.conflicts import distinct, partners
 from ...model.instance import Bools, Instance, Ints, Placement
 from ...model.interruption import check_interrupted, interruptible
 from .colouring import coloured
@@ -72,11 +72,8 @@ class _Whereabouts:
         self._first = instance.first_of_class
         self._homes, self._count = _homes(instance)
         self._pairs = self._first[instance.apart]
-        self._others: dict[int, list[int]] = {}
+        self._others = partners(self._pairs.tolist())
         """For the first block of a class, the first blocks of those that it must be apart from."""
-        for a, b in interruptible(self._pairs.tolist()):
-            self._others.setdefault(a, []).append(b)
-            self._others.setdefault(b, []).append(a)
         self.turn = np.zeros(instance.blocks, dtype=np.int64)
         """Which of its pools each block is in."""
         self.rank = np.empty(instance.blocks, dtype=np.int64)

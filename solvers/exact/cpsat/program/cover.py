@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....geometry.shape import Outline, outline
-from ....model.conflicts import live_pair_count, pair_keys, part_pairs
+from ....model.conflicts import live_pair_count, pair_keys, part_pairs, sets_of_partners
 from ....model.errors import Unsupported
 from ....model.instance import Bools, Instance, Ints
 
@@ -38,7 +38,7 @@ def cover(instance: Instance) -> Cover:
         return Cover((_outline_of(instance, everything),), tuple(cliques_of(_explicit_pairs(instance))))
     if live_pair_count(instance) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many buffers are live together")
-    foes = _foes(instance)
+    foes = sets_of_partners(instance.exclusions.tolist())
     left = part_pairs(instance)
     keys = pair_keys(instance, left)
     explicit = np.isin(keys, pair_keys(instance, np.sort(instance.conflicts, axis=1)))
@@ -75,14 +75,6 @@ def _explicit_pairs(instance: Instance) -> Ints:
     return kept
 
 
-def _foes(instance: Instance) -> dict[int, set[int]]:
-    foes: dict[int, set[int]] = {}
-    for a, b in instance.exclusions.tolist():
-        foes.setdefault(a, set()).add(b)
-        foes.setdefault(b, set()).add(a)
-    return foes
-
-
 def _independent(instance: Instance, pairs: Ints, foes: dict[int, set[int]]) -> Bools:
     """A set of parts without exclusions between them; parts with the most pairs left to cover come first."""
     count = np.bincount(pairs.reshape(-1), minlength=len(instance.part_block))
@@ -99,10 +91,7 @@ def cliques_of(pairs: Ints) -> Iterator[tuple[int, ...]]:
     """Cliques that together contain each of the pairs: each grows greedily from a pair that no earlier one contains."""
     if len(pairs) > MOST_PAIRS:
         raise Unsupported("cpsat", "too large for this solver: too many conflicts")
-    friends: dict[int, set[int]] = {}
-    for a, b in pairs.tolist():
-        friends.setdefault(a, set()).add(b)
-        friends.setdefault(b, set()).add(a)
+    friends = sets_of_partners(pairs.tolist())
     left = {part: set(others) for part, others in friends.items()}
     for a, b in pairs.tolist():
         if b not in left[a]:
