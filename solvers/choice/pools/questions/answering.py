@@ -101,8 +101,9 @@ class Answering:
         return {"bound": bound, "work": tree.work, "first": first, "last": last, "divisions": found}
 
     def _heights_below(self, question: Mapping[str, Any]) -> Mapping[str, object]:
-        """The heights that the last tree leaves for what costs less than some value."""
-        assert self._tree is not None
+        """The heights that the last tree leaves for what costs less than some value; none where the process with that tree has died, and this is another."""
+        if self._tree is None:
+            return {"heights": (), "work": 0}
         before = self._tree.work
         heights = self._tree.heights_below(question["below"], question["work"])
         return {"heights": heights, "work": self._tree.work - before}
