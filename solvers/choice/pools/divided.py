@@ -80,17 +80,17 @@ class Divided(HeldPeaks):
         pools = core.choice(question, self._some(budget.BELOW_DIVISION), search.nearly_full())
         return None if pools is None else Choice(core.value(pools), heights, pools)
 
-    def _ask_by_divisions(self, question: Question, share: Share) -> list[Choice]:
+    def _ask_by_divisions(self, index: int, share: Share) -> list[Choice]:
         """The best choice, asked from the best that is known, among the heights that divisions leave for anything better."""
-        index, near = question.term, self.below_division
+        near = self.below_division
         is_little = self._some(share) < budget.LEAST_BY_DIVISIONS_PER_ENTRY * self.program.entries
         if self.best is None or self.value is None or self._is_over() or is_little:
             return []
         pools = pools_of_classes(self.number, self.best)
         if near is not None and near.value < self.value[index]:
             pools = near.pools
-        asked = replace(question, least=None, most=None, near=pools)
-        found = self._better(question, self._ask(asked, True, share))
+        question = Question(index, self.value[:index], near=pools, clashes=self.clashes.found)
+        found = [choice for choice in self._ask(question, True, share) if choice.value < self.value[index]]
         if found and not self.is_known:
             self._pack_below(found[0], self._some(budget.CLASHES))
         return found

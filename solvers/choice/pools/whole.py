@@ -224,15 +224,12 @@ class Whole(FreeHeights):
         is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
         if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             can_fill = self._begin_filled(index, is_scarce=is_scarce)
-        is_small = self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
-        most = budget.TREE_PER_ENTRY * self.program.entries if is_small else None
-        self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE, most)
-        if self.divided is not None and (is_small or (not is_scarce and self._is_reached(index, budget.NEAR))):
-            share = budget.AGAIN if is_small and not is_scarce else budget.BESIDE_WINDOWS
-            found = self._ask_by_divisions(self._question(index, question.stretch, is_exact), share)
-            if self.is_known:
-                return found
-        is_begun = self.divided is not None and (is_scarce or (not is_small and self._is_reached(index, budget.NEAR)))
+        found = self._by_divisions(index, is_scarce=is_scarce)
+        if self.is_known:
+            return found
+        is_begun = self.divided is not None and (
+            is_scarce or (not self._is_small() and self._is_reached(index, budget.NEAR))
+        )
         if is_begun or (is_scarce and (self.is_filled or not can_fill)):
             self._from_peaks_as_they_are(index)
             return []
@@ -250,10 +247,23 @@ class Whole(FreeHeights):
             self._bound_below_heights(index)
         if self._bounds_by_heights(index, is_soon=is_soon):
             if self.divided is not None and self.value != value and self._is_reached(index, budget.OPEN):
-                return self._ask_by_divisions(self._question(index, question.stretch, is_exact), budget.BESIDE_WINDOWS)
+                return self._ask_by_divisions(index, budget.BESIDE_WINDOWS)
             return []
         question = replace(self._question(index, question.stretch, is_exact), least=None)
         return self._ask(question, is_exact, budget.AGAIN if is_soon else budget.QUESTION)
+
+    def _by_divisions(self, index: int, *, is_scarce: bool) -> list[Choice]:
+        """The best choice among the heights that divisions leave, where it is likely to be found out."""
+        is_small = self._is_small()
+        most = budget.TREE_PER_ENTRY * self.program.entries if is_small else None
+        self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE, most)
+        if self.divided is None or not (is_small or (not is_scarce and self._is_reached(index, budget.NEAR))):
+            return []
+        return self._ask_by_divisions(index, budget.AGAIN if is_small and not is_scarce else budget.BESIDE_WINDOWS)
+
+    def _is_small(self) -> bool:
+        """Is the program so small that it is mostly answered as a whole?"""
+        return self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
 
     def _begin_filled(self, index: int, *, is_scarce: bool) -> bool:
         """Fill pools before a second term is asked about; where little work is left, after divisions, if these leave much open. False if it cannot be done."""
@@ -308,9 +318,8 @@ class Whole(FreeHeights):
 
     def _is_known_soon(self) -> bool:
         """Is the program so small, and is there so much work, that the best choice is mostly known once one near it is?"""
-        entries = self.program.entries
-        least = budget.LEAST_FROM_FULLEST_PER_ENTRY * entries
-        return entries <= budget.MOST_ENTRIES_FROM_FULLEST and self._some(budget.FROM_FULLEST) >= least
+        least = budget.LEAST_FROM_FULLEST_PER_ENTRY * self.program.entries
+        return self._is_small() and self._some(budget.FROM_FULLEST) >= least
 
     def _ask_from(self, question: Question, choice: Choice | None) -> list[Choice]:
         """The best choices that are found from this one."""
