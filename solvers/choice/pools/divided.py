@@ -96,7 +96,7 @@ class Divided(HeldPeaks):
         return found
 
     def _within_heights(self, question: Question) -> tuple[Question, int | None]:
-        """Divisions say which heights choices have that are cheaper than the best known one."""
+        """For those heights that divisions leave for choices cheaper than the best known one."""
         if self.divided is None or question.term != 1 or any(question.stretch):
             return question, None
         known = [] if question.most is None else [question.most]
@@ -112,6 +112,6 @@ class Divided(HeldPeaks):
         return replace(question, heights=heights, crowds=tuple(dict.fromkeys(crowds))), upto
 
     def _is_well_priced(self, index: int, known: int) -> bool:
-        """Where divisions were needed, prices on room for all heights prove hardly more than they did at first."""
+        """Where divisions were needed, prices that prove all but a hundredth hardly become better: they hold for all heights."""
         is_near = self.divided is not None and index == 1 and self.value is not None
         return super()._is_well_priced(index, known + known // budget.OPEN if is_near else known)

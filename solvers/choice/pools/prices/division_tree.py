@@ -32,8 +32,10 @@ IN_VAIN = 2, 3
 """Where no division was found with such a part of the work, the rest is left to others."""
 MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
-WORK_OF_BOUND, BY_THEMSELVES, ENTRIES_A_UNIT = 1, 4, 8
-"""What bounding a part at given prices takes beside linear programs, which take less than they count; so many times as much without these; and numbers in the program that are gone through for each unit of work when there are new prices."""
+WORK_OF_BOUND, BY_THEMSELVES = 1, 4
+"""What bounding a part at given prices takes beside linear programs, which take less than they count; and so many times as much without these."""
+ENTRIES_A_UNIT = 8
+"""Numbers in the program that are gone through for each unit of work when there are new prices."""
 
 
 def is_held_by_sum(instance: Instance, program: Program, held: int) -> bool:

@@ -30,6 +30,32 @@ def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> 
     return FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(most,))).fullest_section()
 
 
+def least_sum(program: Program, asking: Asking) -> int:
+    """Of the peaks."""
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    return least
+
+
+def tree_of_sixty(asking: Asking, *, is_stopped: bool = False) -> DivisionTree:
+    """Of sixty buffers, with no choice known."""
+    instance = sized("hot", 60, 3)
+    program = program_of(instance)
+    least = least_sum(program, asking)
+    return DivisionTree(program, least, fullest(instance, program, least, asking), 1 << 50, lambda: is_stopped)
+
+
+def all_choices(program: Program, most: int) -> dict[int, list[tuple[int, ...]]]:
+    """The peaks of all choices whose peaks add up to so much at most, by what they cost."""
+    found = dict[int, list[tuple[int, ...]]]()
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and sum(tops) <= most:
+            found.setdefault(program.value(1, pools, tops), []).append(tops)
+    return found
+
+
 @pytest.mark.parametrize("kind", ["hot", "memories"])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("more", [0, 1_000_000])
@@ -37,8 +63,7 @@ def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> 
 def test_no_bound_is_above_the_best_choice(kind: str, seed: int, more: int, free: int, asking: Asking) -> None:
     instance = sized(kind, 40, seed)
     program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
+    least = least_sum(program, asking)
     assert is_held_by_sum(instance, program, 1)
     exact = asking.ask(program, Question(1, held=(least + free,)), WORK)
     assert exact.stopped is None
@@ -55,8 +80,7 @@ def test_no_bound_is_above_the_best_choice(kind: str, seed: int, more: int, free
 def test_the_best_division_has_the_heights_of_the_best_choice(asking: Asking) -> None:
     instance = sized("hot", 60, 3)
     program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
+    least = least_sum(program, asking)
     exact = asking.ask(program, Question(1, held=(least,)), WORK)
     assert exact.value is not None
     section = fullest(instance, program, least, asking)
@@ -73,16 +97,8 @@ def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> N
     """With prices of one linear program alone, and with all of the tree's."""
     instance = sized("hot", 8, 1)
     program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
-    cheapest = None
-    for pools in product(*program.homes):
-        tops = program.least_tops(pools)
-        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
-        if fits and sum(tops) <= least:
-            value = program.value(1, pools, tops)
-            cheapest = value if cheapest is None else min(cheapest, value)
-    assert cheapest is not None
+    least = least_sum(program, asking)
+    cheapest = min(all_choices(program, least))
     section = fullest(instance, program, least, asking)
     for best in (cheapest, cheapest + 1, 2 * cheapest, 10 * cheapest):
         for work in (1, 20_000, WORK):
@@ -94,15 +110,9 @@ def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> N
 def test_whatever_costs_less_has_heights_that_are_left(seed: int, free: int, asking: Asking) -> None:
     instance = sized("hot", 8, seed)
     program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
+    least = least_sum(program, asking)
     most = least + free
-    tops_of = dict[int, list[tuple[int, ...]]]()
-    for pools in product(*program.homes):
-        tops = program.least_tops(pools)
-        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
-        if fits and sum(tops) <= most:
-            tops_of.setdefault(program.value(1, pools, tops), []).append(tops)
+    tops_of = all_choices(program, most)
     section = fullest(instance, program, least, asking)
     values = sorted(tops_of)
     for work in (1, WORK):
@@ -119,12 +129,7 @@ def test_whatever_costs_less_has_heights_that_are_left(seed: int, free: int, ask
 
 
 def test_few_heights_are_left_for_what_costs_little(asking: Asking) -> None:
-    instance = sized("hot", 60, 3)
-    program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
-    section = fullest(instance, program, least, asking)
-    tree = DivisionTree(program, least, section, 1 << 50, lambda: False)
+    tree = tree_of_sixty(asking)
     bound = tree.run(0, WORK)
     assert tree.heights_below(bound, WORK) == ()
     few, many = tree.heights_below(bound + bound // 1_000, WORK), tree.heights_below(2 * bound, WORK)
@@ -132,14 +137,9 @@ def test_few_heights_are_left_for_what_costs_little(asking: Asking) -> None:
 
 
 def test_a_tree_ends_within_its_work(asking: Asking) -> None:
-    instance = sized("hot", 60, 3)
-    program = program_of(instance)
-    least = asking.ask(program, Question(0), WORK).value
-    assert least is not None
-    section = fullest(instance, program, least, asking)
-    tree = DivisionTree(program, least, section, 1 << 50, lambda: False)
+    tree = tree_of_sixty(asking)
     assert tree.run(17, 1) >= 17
-    stopped = DivisionTree(program, least, section, 1 << 50, lambda: True)
+    stopped = tree_of_sixty(asking, is_stopped=True)
     assert stopped.run(17, WORK) >= 17
     assert not stopped.found
 
