@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from . import budget
 from .budget import Share
 from .held_peaks import HeldPeaks
@@ -12,7 +14,8 @@ from .prices.division_tree import is_held_by_sum
 from .program.writing import pools_of_classes
 from .questions.asking import ByHeights
 from .questions.question import Question
-from .searches.core import CoreSearch
+from .searches.core import CoreSearch, homes_of
+from .searches.filling import Filling
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice
 
@@ -36,7 +39,8 @@ class Divided(HeldPeaks):
         ):
             return
         self.divided = self._bound_by_heights(index, share, most)
-        for heights, relaxed in [] if self.divided is None else self.divided.divisions:
+        best = [] if self.divided is None else self.divided.divisions
+        for heights, relaxed in best:
             if self._is_over() or self._is_settled(index):
                 return
             choice = self._choice_below(index, heights, relaxed)
@@ -45,12 +49,25 @@ class Divided(HeldPeaks):
             if self.below_division is None or choice.value < self.below_division.value:
                 self.below_division = choice
             if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
+                self._fill_below(heights, relaxed)
                 search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
                 search.begin_with(choice)
                 self._pack_with_gaps(search, index)
                 return
             if self._is_reached(index, budget.NEAR_DIVISION):
                 return
+        if best and self.below_division is None and not self._is_reached(index, budget.FAR):
+            self._fill_below(*best[0])
+
+    def _fill_below(self, heights: tuple[int, ...], relaxed: Relaxed) -> None:
+        """Fill pools below the heights of a division: a placement is found even if no choice below them can be packed."""
+        if not self._can_fill():
+            return
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1))
+        pools, keeps = homes_of(self.program, relaxed), np.full(len(self.program.homes), -1)
+        for group, _ in search.fullest_section():
+            keeps[group] = pools[group]
+        self._fill_with(Filling(self.instance, 1, self.task, self.control, (keeps[self.number], heights)))
 
     def _bound_by_heights(self, index: int, share: Share, most: int | None = None) -> ByHeights | None:
         """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program.program import Costs, Heights, Pools, Program, Section
@@ -24,6 +24,8 @@ PATIENCE = 300
 """After so many parts that were divided without a linear program one is solved for all that a part may hold."""
 DEAR, MOST_DEAR = 200, 16
 """A class that a linear program divides is divided with the section if that costs more than such a part of the best choice; and so many are, at most."""
+SIDE_BY_SIDE = 10
+"""As long as no division near the bound is known, every second time so many parts are divided to the end instead, and the cheapest division is solved."""
 BEYOND = 1_000
 """Linear programs are solved as long as they may be no dearer than that of the best division, but for such a part."""
 AT_ONCE, SOLVED_FULLY = 200, 3
@@ -106,6 +108,8 @@ class DivisionTree:
         self._prices = list[tuple[Priced, Sequence[float]]]()
         self._bounds = list[DivisionBound]()
         self._open = list[_Part]()
+        self._ahead, self._is_ahead = set[Pools](), False
+        """The divisions whose linear programs were solved ahead of their turn, and was that what was solved last?"""
         self._number = self._since = self._dear = self._work = 0
         self.first: Relaxed | None = None
         self.last: Relaxed | None = None
@@ -143,8 +147,12 @@ class DivisionTree:
                 self._name(part, work)
             elif is_whole:
                 self._solve(part, work)
+            elif self._since >= PATIENCE and self._is_far(part) and not self._is_ahead:
+                self._since, self._is_ahead = 0, True
+                self._push(part)
+                self._look_ahead(work)
             elif self._since >= PATIENCE and not part.is_solved:
-                self._since = 0
+                self._since, self._is_ahead = 0, False
                 cost, is_left = self._solved(part, work)
                 self._add_prices(self._hulls.tops)
                 self._push(part._replace(bound=cost, is_solved=is_left))
@@ -178,6 +186,22 @@ class DivisionTree:
         self._work += (self._work - begun) * (BY_THEMSELVES - 1)
         return box
 
+    def _is_far(self, part: _Part) -> bool:
+        """Is no division known that costs hardly more than the cheapest part may?"""
+        return not self.found or self.found[0].bound * FINEST > part.bound + part.bound // AT_ONCE
+
+    def _look_ahead(self, end: int) -> None:
+        """Divide the cheapest parts to the end, side by side, and solve the linear program of the cheapest division that comes of it."""
+        whole, least = len(self._section), self._best * FINEST
+        some = nsmallest(SIDE_BY_SIDE, (part for part in self._open if len(part.chosen) < whole))
+        while any(len(part.chosen) < whole for part in some):
+            each = (other for part in some for other in (self._divided(part) if len(part.chosen) < whole else [part]))
+            bounded = (self._looked_at(part, self._best) for part in each)
+            some = nsmallest(SIDE_BY_SIDE, (part for part in bounded if part.bound < least))
+        if some:
+            self._ahead.add(some[0].chosen)
+            self._solve(some[0], end)
+
     def _begin(self, bound: int) -> None:
         """All divisions anew."""
         self._rest = [[0] * len(self._always)]
@@ -185,7 +209,7 @@ class DivisionTree:
             homes = self._program.homes[group]
             self._rest.append([most + size * (pool in homes) for pool, most in enumerate(self._rest[-1])])
         self._bounds = [self._bound_of(*each) for each in self._prices]
-        self._open = []
+        self._open, self._ahead = [], set()
         self._push(_Part(bound, 0, (), tuple(self._always)))
 
     def _push(self, part: _Part) -> None:
@@ -220,8 +244,9 @@ class DivisionTree:
             if part.loads[pool] + size <= self._ends[pool]:
                 loads = (*part.loads[:pool], part.loads[pool] + size, *part.loads[pool + 1 :])
                 chosen = (*part.chosen, pool)
-                bound = max(part.bound, self._bound(part.last, chosen, loads))
-                yield _Part(bound, 0, chosen, loads, last=part.last)
+                if chosen not in self._ahead:
+                    bound = max(part.bound, self._bound(part.last, chosen, loads))
+                    yield _Part(bound, 0, chosen, loads, last=part.last)
 
     def _solve(self, part: _Part, end: int) -> None:
         """Solve the linear program of one division; where it has all homes its prices bound all others."""

@@ -11,6 +11,7 @@ from planner import Buffer, Colocation, Constraints, Fixed, Options, Pool, Prefe
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools.prices import division_tree
 from solvers.choice.pools.prices.division_tree import DivisionTree, is_held_by_sum
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import program_of
@@ -107,7 +108,12 @@ def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> N
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("free", [0, 640])
-def test_whatever_costs_less_has_heights_that_are_left(seed: int, free: int, asking: Asking) -> None:
+@pytest.mark.parametrize("patience", [division_tree.PATIENCE, 2])
+def test_whatever_costs_less_has_heights_that_are_left(
+    seed: int, free: int, patience: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where divisions are solved ahead of their turn all the time."""
+    monkeypatch.setattr(division_tree, "PATIENCE", patience)
     instance = sized("hot", 8, seed)
     program = program_of(instance)
     least = least_sum(program, asking)
@@ -117,7 +123,7 @@ def test_whatever_costs_less_has_heights_that_are_left(seed: int, free: int, ask
     values = sorted(tops_of)
     for work in (1, WORK):
         tree = DivisionTree(program, most, section, values[-1] + 1, lambda: False)
-        tree.run(0, work)
+        assert tree.run(0, work) <= values[0]
         for value, of_box in ((values[0], 0), (values[len(values) // 2] + 1, WORK), (values[-1] + 1, WORK)):
             heights = tree.heights_below(value, of_box)
             cheaper = [tops for cost in values if cost < value for tops in tops_of[cost]]
