@@ -11,6 +11,7 @@ from .budget import Share
 from .held_peaks import HeldPeaks
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
+from .program.program import Pools
 from .program.writing import pools_of_classes
 from .questions.asking import ByHeights
 from .questions.question import Question
@@ -49,7 +50,7 @@ class Divided(HeldPeaks):
             if self.below_division is None or choice.value < self.below_division.value:
                 self.below_division = choice
             if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
-                self._fill_below(heights, relaxed)
+                self._fill_below(heights, homes_of(self.program, relaxed))
                 search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
                 search.begin_with(choice)
                 self._pack_with_gaps(search, index)
@@ -57,14 +58,15 @@ class Divided(HeldPeaks):
             if self._is_reached(index, budget.NEAR_DIVISION):
                 return
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
-            self._fill_below(*best[0])
+            heights, relaxed = best[0]
+            self._fill_below(heights, homes_of(self.program, relaxed))
 
-    def _fill_below(self, heights: tuple[int, ...], relaxed: Relaxed) -> None:
-        """Fill pools below the heights of a division: a placement is found even if no choice below them can be packed."""
+    def _fill_below(self, heights: tuple[int, ...], pools: Pools) -> None:
+        """Fill pools below these heights, which follow from these pools at the fullest section: that may do where no choice can be packed below them."""
         if not self._can_fill():
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1))
-        pools, keeps = homes_of(self.program, relaxed), np.full(len(self.program.homes), -1)
+        keeps = np.full(len(pools), -1)
         for group, _ in search.fullest_section():
             keeps[group] = pools[group]
         self._fill_with(Filling(self.instance, 1, self.task, self.control, (keeps[self.number], heights)))

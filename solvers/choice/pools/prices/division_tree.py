@@ -26,6 +26,9 @@ DEAR, MOST_DEAR = 200, 16
 """A class that a linear program divides is divided with the section if that costs more than such a part of the best choice; and so many are, at most."""
 SIDE_BY_SIDE = 10
 """As long as no division near the bound is known, every second time so many parts are divided to the end instead, and the cheapest division is solved."""
+NARROW, AS_CHEAP = 3, 1_000
+"""Where so many linear programs one after the other proved far more, but each of one part alone, so that the cheapest is hardly dearer than before, one is
+solved for the heights of all parts that cost no more than that but for such a part."""
 BEYOND = 1_000
 """Linear programs are solved as long as they may be no dearer than that of the best division, but for such a part."""
 AT_ONCE, SOLVED_FULLY = 200, 3
@@ -111,6 +114,8 @@ class DivisionTree:
         self._ahead, self._is_ahead = set[Pools](), False
         """The divisions whose linear programs were solved ahead of their turn, and was that what was solved last?"""
         self._number = self._since = self._dear = self._work = 0
+        self._narrow = self._leapt = 0
+        """How often such a linear program proved far more of one part alone, and what was known of the last one before."""
         self.first: Relaxed | None = None
         self.last: Relaxed | None = None
         """The linear program of all heights, without crowds, and with them."""
@@ -153,7 +158,8 @@ class DivisionTree:
                 self._look_ahead(work)
             elif self._since >= PATIENCE and not part.is_solved:
                 self._since, self._is_ahead = 0, False
-                cost, is_left = self._solved(part, work)
+                cost, is_left = self._solved(part, work, self._heights_as_cheap(part) if self._is_narrow(part) else ())
+                self._leapt = part.bound if cost > part.bound + part.bound // AT_ONCE else 0
                 self._add_prices(self._hulls.tops)
                 self._push(part._replace(bound=cost, is_solved=is_left))
             else:
@@ -189,6 +195,22 @@ class DivisionTree:
     def _is_far(self, part: _Part) -> bool:
         """Is no division known that costs hardly more than the cheapest part may?"""
         return not self.found or self.found[0].bound * FINEST > part.bound + part.bound // AT_ONCE
+
+    def _is_narrow(self, part: _Part) -> bool:
+        """Did linear programs, one after the other, prove far more of one part each, while the cheapest part hardly becomes dearer?"""
+        is_so = bool(self.found) and part.bound < self._leapt + self._leapt // AS_CHEAP
+        self._narrow = self._narrow + 1 if is_so else 0
+        return self._narrow >= NARROW
+
+    def _heights_as_cheap(self, part: _Part) -> Heights:
+        """The heights of this part and of all that cost hardly more, a range for each pool."""
+        self._narrow = 0
+        box = self._heights(part.chosen, part.loads)
+        for other in self._open:
+            if other.bound < part.bound + part.bound // AS_CHEAP:
+                self._work += WORK_OF_BOUND
+                box = _around(self._heights(other.chosen, other.loads), box)
+        return box
 
     def _look_ahead(self, end: int) -> None:
         """Divide the cheapest parts to the end, side by side, and solve the linear program of the cheapest division that comes of it."""
@@ -266,8 +288,11 @@ class DivisionTree:
         named = (group, pool) if pool >= 0 else None
         self._push(part._replace(bound=bound, is_solved=is_left, named=named))
 
-    def _solved(self, part: _Part, end: int) -> tuple[int, bool]:
-        """The part's bound by its linear program; is that no dearer than the best division? If it is, it was not solved to its end."""
+    def _solved(self, part: _Part, end: int, box: Heights = ()) -> tuple[int, bool]:
+        """The part's bound by its linear program, or by one for all heights in a box around it; is that no dearer than the best division?
+
+        If it is, it was not solved to its end.
+        """
         known, hulls = -(-part.bound // FINEST), self._hulls
         hulls.enough = self._best
         if self.found:
@@ -279,9 +304,9 @@ class DivisionTree:
             (group, other)
             for (group, _), pool in zip(self._section, part.chosen, strict=False)
             for other in self._program.homes[group]
-            if other != pool
+            if other != pool and not box
         }
-        heights = self._heights(part.chosen, part.loads)
+        heights = box or self._heights(part.chosen, part.loads)
         bound, left = hulls.solve(heights, part.closed | others, known, end - self._work, self._stopped)
         bound = bound if left else max(bound, hulls.enough)
         return max(bound * FINEST, part.bound), bool(left)

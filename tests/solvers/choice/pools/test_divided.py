@@ -33,15 +33,17 @@ def test_problems_are_proven_with_less_work(buffers: int, seed: int, work: int) 
     assert made.status is PlanStatus.OPTIMAL
 
 
-@pytest.mark.parametrize(("seed", "work"), [(2201008, 3_000_000), (2301009, 750_000)])
-def test_pools_are_filled_below_the_heights_of_a_division(seed: int, work: int) -> None:
-    """Where no choice below them can be packed, and where the tree comes to a division only by looking ahead: 155 and 36 % were open."""
-    problem = generate("hot", Request(300, seed))
+@pytest.mark.parametrize(
+    ("buffers", "seed", "work"), [(300, 2201008, 3_000_000), (300, 2301009, 750_000), (600, 2912004, 7_500_000)]
+)
+def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int) -> None:
+    """Pools are filled where nothing is packed below a division, divisions found ahead of their turn, all heights as cheap bounded: 155, 36, 2 % were open."""
+    problem = generate("hot", Request(buffers, seed))
     made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=work, workers=1))
     second = made.objective.terms[1]
     assert second.value is not None
     assert second.bound is not None
-    assert (second.value - second.bound) * 50 <= second.bound
+    assert (second.value - second.bound) * 100 <= second.bound
 
 
 @pytest.fixture

@@ -108,12 +108,13 @@ def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> N
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("free", [0, 640])
-@pytest.mark.parametrize("patience", [division_tree.PATIENCE, 2])
+@pytest.mark.parametrize(("patience", "narrow"), [(division_tree.PATIENCE, division_tree.NARROW), (2, 1_000), (2, 0)])
 def test_whatever_costs_less_has_heights_that_are_left(
-    seed: int, free: int, patience: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+    seed: int, free: int, patience: int, narrow: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where divisions are solved ahead of their turn all the time."""
+    """Also where divisions are solved ahead of their turn all the time, and where all heights as cheap are bounded together."""
     monkeypatch.setattr(division_tree, "PATIENCE", patience)
+    monkeypatch.setattr(division_tree, "NARROW", narrow)
     instance = sized("hot", 8, seed)
     program = program_of(instance)
     least = least_sum(program, asking)
