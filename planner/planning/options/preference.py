@@ -25,7 +25,7 @@ def with_preference(problem: Problem, prefer: Preference | str | None) -> Proble
     """Return the problem with the preset's objective. Raises BadInput for an unknown preset, and for a problem that is wrong in itself."""
     preset: Preference | None = as_choice("prefer", prefer)
     if preset is not None and problem.variants is None:
-        require_sound(problem)
+        _require_sound(problem, PRESETS[preset])
     return preferring(problem, preset)
 
 
@@ -36,8 +36,19 @@ def preferring(problem: Problem, prefer: Preference | None) -> Problem:
     preset = PRESETS[prefer]
     if preset.peak_price is None:
         return replace(problem, terms=preset.terms)
-    require_sound(problem)
+    _require_sound(problem, preset)
     return replace(problem, terms=preset.terms, peak_price=preset.peak_price(problem))
+
+
+def _require_sound(problem: Problem, preset: Preset) -> None:
+    """Raises BadInput if anything is wrong with the problem apart from the objective that the preset replaces."""
+    if problem.facts.is_sound:
+        return
+    price = problem.peak_price if preset.peak_price is None else 1
+    preferred = replace(problem, terms=preset.terms, peak_price=price)
+    preferred.facts.take_over(problem.facts)
+    require_sound(preferred)
+    problem.facts.take_over(preferred.facts)
 
 
 def goal_of_choices(prefer: Preference | None) -> ChoiceGoal:

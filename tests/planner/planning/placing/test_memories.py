@@ -113,6 +113,21 @@ def test_a_preset_may_be_a_word_as_in_options(prefer: Preference) -> None:
         with_preference(EXAMPLE, "fast")
 
 
+@pytest.mark.parametrize("prefer", Preference)
+def test_an_objective_that_a_preset_replaces_may_be_out_of_range(prefer: Preference) -> None:
+    """Such a problem was planned with some presets and refused with others, and no plan of it could be verified."""
+    far = (Pool("near", 100), Pool("far", rank=2**56))
+    buffers = (Buffer("a", 60, live=((0, 2),)), Buffer("b", 60, live=((1, 3),)))
+    problem = Problem(buffers, far, terms=(Term.SPILLED_BYTES,))
+    with pytest.raises(BadInput, match="sizes times ranks"):
+        plan(problem)
+    made = plan(problem, Options(prefer=prefer))
+    assert made.status is PlanStatus.OPTIMAL
+    assert verify(with_preference(problem, prefer), made) == ()
+    with pytest.raises(BadInput, match="/buffers/0/size"):
+        with_preference(replace(problem, buffers=(Buffer("a", -1),)), prefer)
+
+
 def test_the_fair_price_weighs_all_bytes_like_all_gain_of_speed() -> None:
     gain = sum(access_cost(b, EXAMPLE.pools[1]) - access_cost(b, EXAMPLE.pools[0]) for b in EXAMPLE.buffers)
     assert price_of_all_speed(EXAMPLE) == gain // 5000
