@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..model.instance import Bools, Instance, Placement
+from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Placement
 from ..model.linear_terms import ADDITIVE, choice_cost
 from .rooms import torn_blocks
 
@@ -96,10 +96,10 @@ def _largest_gap(instance: Instance, pool: int) -> int:
 
 
 def _capacity(instance: Instance, group: tuple[int, ...]) -> int | None:
-    """The room in all of them; None if one is unlimited."""
+    """The room in all of them; None if one is unlimited. No more than a pool can have: nothing needs more, and more has no place in 64 bits."""
     if any(instance.pools[pool].capacity is None for pool in group):
         return None
-    return sum(sum(_gaps(instance, pool)) for pool in group)
+    return min(sum(sum(_gaps(instance, pool)) for pool in group), ADDRESS_LIMIT)
 
 
 def _allowed_in(instance: Instance, group: tuple[int, ...]) -> Bools:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.geometry.alike_pools import as_one
-from solvers.model.instance import Instance, Placement, PoolSpec, Term
+from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement, PoolSpec, Term
 from solvers.model.objective import evaluate
 from tests.small.instances import Block, make_instance, plain
 
@@ -45,6 +45,14 @@ def test_pools_that_differ_in_room_alone_are_one_with_the_room_of_all() -> None:
     assert one is not None
     assert one.groups == ((0,), (1, 2, 3))
     assert one.instance.pools[1].capacity == 22
+
+
+def test_the_room_of_all_is_no_more_than_a_pool_can_have() -> None:
+    """The sum of two sizes of 2^62 has no place in 64 bits, and planning ended with an OverflowError."""
+    one = as_one(blocks_of([PoolSpec(), *[replace(PAD, capacity=ADDRESS_LIMIT)] * 3], plain(0, 1, 4)))
+    assert one is not None
+    assert one.instance.pools[1].capacity == ADDRESS_LIMIT
+    assert one.instance.highest[0, 1] == ADDRESS_LIMIT - 4
 
 
 def test_pools_stay_apart_for_what_must_not_share_one() -> None:
