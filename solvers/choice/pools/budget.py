@@ -277,6 +277,8 @@ LONG_FLOOR_PER_ENTRY, SOON_PER_ENTRY = 8, 5
 """A floor's question after a long step; and what one takes that takes hardly more than to begin, for each number in the program."""
 PACKING_LAST, FILLED_A_BLOCK, PAIRS_FILLED_PER_UNIT = 60_000, 2, 8
 """Packing the last pool after all others were filled, and filling these; with more pairs that are live together for each unit, one attempt may take a minute."""
+LEAST_OF_ATTEMPT = 300
+"""What an attempt takes of few blocks, too."""
 SLICE_BY_SEARCH, SLICE_IN_ORDER = 10_000, 250_000
 """Settling a slice of a pool by the search, which is mostly done at once, and by CP-SAT where it is not;"""
 FEWEST = 200_000

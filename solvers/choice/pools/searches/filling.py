@@ -99,8 +99,10 @@ class Filling:
 
     def run(self, work: int) -> Placement | None:
         """The placement of the least peaks that is found, the cheapest of those; None if there was none within the work."""
-        best, least = None, (np.inf, np.inf)
+        best, least, end = None, (np.inf, np.inf), 0
         while self._gains and self.work < work and self._control.stopped() is None:
+            self.work = max(self.work, end)
+            end = self.work + budget.LEAST_OF_ATTEMPT
             if self._is_eased or (best is None and self.work * EASED_AFTER >= work):
                 self._ease()
             keeps, tops = self._given or self._divided()
