@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush, nsmallest
+from operator import ge
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program.program import Costs, Heights, Pools, Program, Section
@@ -106,6 +107,10 @@ class DivisionTree:
         """(class, units) of all that are divided, in turn."""
         self._free = most // program.terms[0].of_peaks[0] - sum(units.values()) - sum(self._always)
         self._ends = [program.highest(pool) for pool in range(len(program.rooms))]
+        self._least = [0] * len(program.rooms)
+        """What is in each pool in any case at some section."""
+        for row in program.rows:
+            self._least[row.pool] = max(self._least[row.pool], row.always)
         self._rest = list[list[int]]()
         """By how many are open, the most that they may take in each pool."""
         self._prices = list[tuple[Priced, Sequence[float]]]()
@@ -260,13 +265,14 @@ class DivisionTree:
         return tuple((load, min(load + rest + self._free, end)) for load, rest, end in each)
 
     def _divided(self, part: _Part) -> Iterator[_Part]:
-        """The next of the section in each pool that has room for it."""
+        """The next of the section in each pool that has room for it, as long as all pools can be as high as what is there in any case."""
         group, size = self._section[len(part.chosen)]
         for pool in self._program.homes[group]:
             if part.loads[pool] + size <= self._ends[pool]:
                 loads = (*part.loads[:pool], part.loads[pool] + size, *part.loads[pool + 1 :])
                 chosen = (*part.chosen, pool)
-                if chosen not in self._ahead:
+                highest = (high for _, high in self._heights(chosen, loads))
+                if chosen not in self._ahead and all(map(ge, highest, self._least)):
                     bound = max(part.bound, self._bound(part.last, chosen, loads))
                     yield _Part(bound, 0, chosen, loads, last=part.last)
 
