@@ -222,6 +222,8 @@ class DivisionTree:
         whole, least = len(self._section), self._best * FINEST
         some = nsmallest(SIDE_BY_SIDE, (part for part in self._open if len(part.chosen) < whole))
         while any(len(part.chosen) < whole for part in some):
+            if self.work >= end or self._stopped():
+                return
             each = (other for part in some for other in (self._divided(part) if len(part.chosen) < whole else [part]))
             bounded = (self._looked_at(part, self._best) for part in each)
             some = nsmallest(SIDE_BY_SIDE, (part for part in bounded if part.bound < least))

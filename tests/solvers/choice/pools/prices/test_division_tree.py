@@ -165,6 +165,18 @@ def test_a_tree_ends_within_its_work(asking: Asking) -> None:
     assert not stopped.found
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_no_division_is_looked_for_ahead_without_work(is_stopped: bool, asking: Asking) -> None:
+    """Where many prices bound many classes one look ahead takes as much as a second."""
+    tree = tree_of_sixty(asking)
+    tree.run(0, WORK)
+    tree._begin(0)
+    tree._stopped = lambda: is_stopped
+    work = tree.work
+    tree._look_ahead(WORK * 2 if is_stopped else work)
+    assert tree.work == work
+
+
 def meeting(problem: Problem) -> list[tuple[int | str, int | str]]:
     """All pairs that are live together."""
     return [
