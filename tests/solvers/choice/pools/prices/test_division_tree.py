@@ -149,6 +149,23 @@ def test_whatever_costs_less_has_heights_that_are_left(
                 assert sum(max(top, low) for top, (low, _) in zip(tops, heights, strict=True)) <= most
 
 
+@pytest.mark.parametrize("seed", [3, 6, 27])
+def test_what_was_solved_ahead_is_forgotten_where_another_class_is_divided(
+    seed: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All divisions begin anew then, and those that begin like one of the former are not known."""
+    monkeypatch.setattr(division_tree, "PATIENCE", 1)
+    monkeypatch.setattr(division_tree, "DEAR", 1 << 40)
+    instance = sized("memories", 8, seed)
+    program = program_of(instance)
+    least = least_sum(program, asking)
+    values = sorted(all_choices(program, least + 640))
+    section = fullest(instance, program, least, asking)
+    tree = DivisionTree(program, least + 640, section, values[-1] + 1, lambda: False)
+    assert tree.run(0, WORK) <= values[0]
+    assert tree._dear
+
+
 def test_few_heights_are_left_for_what_costs_little(asking: Asking) -> None:
     tree = tree_of_sixty(asking)
     bound = tree.run(0, WORK)
