@@ -117,7 +117,7 @@ class DivisionTree:
         self._bounds = list[DivisionBound]()
         self._open = list[_Part]()
         self._ahead, self._is_ahead = set[Pools](), False
-        """The divisions whose linear programs were solved ahead of their turn, and was that what was solved last?"""
+        """The divisions whose linear programs were solved ahead of their turn; and did the tree look ahead when patience last ended?"""
         self._number = self._since = self._dear = self._work = 0
         self._narrow = self._leapt = 0
         """How often such a linear program proved far more of one part alone, and what was known of the last one before."""
