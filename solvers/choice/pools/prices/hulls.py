@@ -119,6 +119,7 @@ class Hulls:
     ) -> tuple[int, Heights]:
         """A bound of all choices within these heights and without those homes, and which heights are left for less than enough; empty: none is."""
         self.heights, enough, best, left, last = heights, self.enough, known, heights, 0.0
+        self._found, self.divided = None, []
         for group, pool in self._closed ^ closed:
             self._lp.within(self._inside[group][pool], 0.0, float((group, pool) not in closed))
         self._closed = closed
@@ -149,7 +150,7 @@ class Hulls:
         return best, left
 
     def relaxed(self) -> Relaxed | None:
-        """The last solution; None if there is none."""
+        """The solution within the last heights; None if there is none, or no work was left for it."""
         if self._found is None:
             return None
         per_unit, columns = self._costs / self._units, self._found.columns

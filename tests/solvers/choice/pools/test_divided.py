@@ -34,16 +34,24 @@ def test_problems_are_proven_with_less_work(buffers: int, seed: int, work: int) 
 
 
 @pytest.mark.parametrize(
-    ("buffers", "seed", "work"), [(300, 2201008, 3_000_000), (300, 2301009, 750_000), (600, 2912004, 7_500_000)]
+    ("buffers", "seed", "work", "part"),
+    [
+        (300, 2201008, 3_000_000, 100),
+        (300, 2301009, 750_000, 100),
+        (600, 2912004, 7_500_000, 100),
+        (300, 1901010, 750_000, 20),
+    ],
 )
-def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int) -> None:
-    """Pools are filled where nothing is packed below a division, divisions found ahead of their turn, all heights as cheap bounded: 155, 36, 2 % were open."""
+def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int, part: int) -> None:
+    """Pools are filled where nothing is packed below a division, divisions are found ahead of their turn, all heights as cheap are bounded, and pools are
+    filled where nothing is chosen below a division: 155, 36, 2 and 173 % were open.
+    """
     problem = generate("hot", Request(buffers, seed))
     made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=work, workers=1))
     second = made.objective.terms[1]
     assert second.value is not None
     assert second.bound is not None
-    assert (second.value - second.bound) * 100 <= second.bound
+    assert (second.value - second.bound) * part <= second.bound
 
 
 @pytest.fixture

@@ -174,6 +174,26 @@ def test_few_heights_are_left_for_what_costs_little(asking: Asking) -> None:
     assert 0 < sum(high - low for low, high in few) * 10 < sum(high - low for low, high in many)
 
 
+def test_a_division_comes_with_its_own_linear_program(asking: Asking) -> None:
+    """Where work ended before that was solved it had come with the one before."""
+    instance = sized("hot", 60, 3)
+    program = program_of(instance)
+    least = least_sum(program, asking)
+    section = fullest(instance, program, least, asking)
+    listed = 0
+    for work in range(32_000, 36_000, 500):
+        tree = DivisionTree(program, least, section, 1 << 50, lambda: False)
+        tree.run(0, work)
+        for heights, _, relaxed in tree.found:
+            loads = [0.0] * len(heights)
+            for group, units in section:
+                for pool, share in zip(program.homes[group], relaxed.shares[group], strict=True):
+                    loads[pool] += share * units
+            assert loads == pytest.approx(heights)
+            listed += 1
+    assert listed > 0
+
+
 def test_a_tree_ends_within_its_work(asking: Asking) -> None:
     tree = tree_of_sixty(asking)
     assert tree.run(17, 1) >= 17
