@@ -59,7 +59,7 @@ def test_answers_in_every_format_reach_the_terminal_printable_and_files_exact(tm
     assert run("plan", problem, "-o", plan).returncode == 0
     printing: list[tuple[str, ...]] = [("write", problem, plan, "--as", name) for name in PLAN_FORMATS]
     printing += [("convert", problem, "--to", name) for name in written_formats()]
-    printing += [("plan", problem, "--as", "csv"), ("export-model", problem), ("draw", problem, plan)]
+    printing += [("plan", problem, "--as", "csv", "--quiet"), ("export-model", problem), ("draw", problem, plan)]
     for words in printing:
         _, text = run_on_terminal(*words, "-o", "-")
         assert text.replace("\n", "").isprintable(), words
