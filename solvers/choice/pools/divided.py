@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from . import budget
 from .budget import Share
 from .held_peaks import HeldPeaks
@@ -16,7 +14,6 @@ from .program.writing import pools_of_classes
 from .questions.asking import ByHeights
 from .questions.question import Question
 from .searches.core import CoreSearch, homes_of
-from .searches.filling import Filling
 from .searches.fullest import FullestFirst
 from .searches.peaks import Choice
 
@@ -50,7 +47,7 @@ class Divided(HeldPeaks):
             if self.below_division is None or choice.value < self.below_division.value:
                 self.below_division = choice
             if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
-                self._fill_below(heights, homes_of(self.program, relaxed))
+                self._fill_instead(heights, homes_of(self.program, relaxed))
                 search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
                 search.begin_with(choice)
                 self._pack_with_gaps(search, index)
@@ -59,17 +56,13 @@ class Divided(HeldPeaks):
                 return
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
             heights, relaxed = best[0]
-            self._fill_below(heights, homes_of(self.program, relaxed))
+            self._fill_instead(heights, homes_of(self.program, relaxed))
 
-    def _fill_below(self, heights: tuple[int, ...], pools: Pools) -> None:
+    def _fill_instead(self, heights: tuple[int, ...], pools: Pools) -> None:
         """Fill pools below these heights, which follow from these pools at the fullest section: that may do where no choice can be packed below them."""
-        if not self._can_fill():
-            return
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1))
-        keeps = np.full(len(pools), -1)
-        for group, _ in search.fullest_section():
-            keeps[group] = pools[group]
-        self._fill_with(Filling(self.instance, 1, self.task, self.control, (keeps[self.number], heights)))
+        if self._can_fill():
+            search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1))
+            self._fill_below(heights, {group: pools[group] for group, _ in search.fullest_section()})
 
     def _bound_by_heights(self, index: int, share: Share, most: int | None = None) -> ByHeights | None:
         """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -89,12 +89,13 @@ class HeldPeaks(PlacedChoices):
             found = search.heights(self.of_rows[1], self._some(budget.HIGHEST))
             if found is None or self._is_over():
                 return
-            tops, kept = found
-            keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
-            division = keeps[self.number], tops
-            high = self._fill_with(Filling(self.instance, 1, self.task, self.control, division))
-            if not search.add(high):
+            if not search.add(self._fill_below(*found)):
                 return
+
+    def _fill_below(self, tops: tuple[int, ...], kept: Mapping[int, int]) -> list[int]:
+        """Fill pools below these heights, with these classes in their pools; the sections at which pools are still too high."""
+        keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
+        return self._fill_with(Filling(self.instance, 1, self.task, self.control, (keeps[self.number], tops)))
 
     def _fill_with(self, filling: Filling) -> list[int]:
         """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high."""

@@ -83,7 +83,7 @@ class Whole(FreeHeights):
                     break
             if missed and choices and is_held_by_peaks(self.program, index):
                 if not self._pack_near_below(index, choices[0]):
-                    self._fill_below(choices[0].tops, choices[0].pools)
+                    self._fill_instead(choices[0].tops, choices[0].pools)
                 break  # pools are full to the last unit, so that longer rows would leave some of them empty
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break

@@ -3,6 +3,7 @@
 There all pools together are full, mostly to the last unit. So where what is live there goes says how high each pool is, and once that is given the linear
 program is nearly exact. Its prices bound all other divisions, too (see .division_bound). The division that is cheapest by all prices so far is the next
 whose linear program is solved, until one that was solved is still the cheapest. From there on classes that it divides between pools are named, the dearest first.
+With little work the tree would come to no division so: until one near the bound is known, some are looked for ahead of their turn.
 """
 
 from __future__ import annotations
