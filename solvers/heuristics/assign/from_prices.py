@@ -49,7 +49,7 @@ def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
     open_to, is_placed = np.isfinite(wanted), np.zeros(len(wanted), dtype=bool)
     rows = np.arange(len(wanted))
     kept = kept_apart(pairs, wanted)
-    for pool in _in_turn(instance):
+    for pool in in_turn(instance):
         if kept is None:
             return None, work
         left = np.where(open_to, kept, np.inf)
@@ -78,7 +78,7 @@ def settled(instance: Instance, wanted: Floats) -> tuple[Placement | None, int]:
     return placement, work
 
 
-def _in_turn(instance: Instance) -> list[int]:
+def in_turn(instance: Instance) -> list[int]:
     """The order of pools: unlimited ones come last, since blocks without room elsewhere go there."""
     pools = instance.pools
     return sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))

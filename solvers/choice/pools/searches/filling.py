@@ -21,6 +21,7 @@ import numpy as np
 
 from ....bounds.prices.market import Floats, costs_by_pool
 from ....fitting.orders import Fit
+from ....heuristics.assign.from_prices import in_turn
 from ....heuristics.greedy.packing import filled, packed
 from ....model.instance import Bools, Instance, Ints, Placement
 from ....model.solver import Control, Goal, Task
@@ -268,12 +269,6 @@ class Filling:
         np.subtract.at(change, i.rect_end[rects], self._sizes[rects])
         live: Ints = np.cumsum(change)[: i.sections]
         return live
-
-
-def in_turn(instance: Instance) -> list[int]:
-    """The pools in the order in which they are filled."""
-    pools = instance.pools
-    return sorted(range(len(pools)), key=lambda p: (pools[p].capacity is None, pools[p].rank, p))
 
 
 def last_turn(instance: Instance) -> int:
