@@ -14,7 +14,6 @@ from ..fitting.reserved import Reserved
 from ..model.conflicts import partners
 from ..model.instance import Instance, Ints, Placement
 from ..model.interruption import check_interrupted, interruptible
-from ..model.objective import peaks
 
 Spots = list[tuple[int, int, int]]
 """(block, pool, base)"""
@@ -59,10 +58,6 @@ class Layout:
     @property
     def placement(self) -> Placement:
         return Placement(self.pool.copy(), self.offset.copy())
-
-    def peaks(self) -> list[int]:
-        """Of each pool, lifted blocks counting as if they were still there."""
-        return list(peaks(self.instance, Placement(self.pool, self.offset)))
 
     def lift(self, groups: Iterable[int]) -> Spots:
         """Take these classes out; what it takes to put them back."""
