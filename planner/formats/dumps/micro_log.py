@@ -31,24 +31,25 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     buffers, rows = Gathered(), dict[str, int]()
     own = OwnPlan()
     for number, line in lines(source.data):
-        if "first_used=" not in line:
-            continue
-        match = _ROW.search(line)
-        if match is None:
+        left = line.count("first_used=")
+        for match in _ROW.finditer(line) if left else ():
+            left -= 1
+            id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
+            place = None if (integer(offset) or 0) < 0 else whole(offset, number, "the offset", report)
+            bytes_ = whole(size, number, "the size", report)
+            live = times(first, last, number, report)
+            buffer = Buffer(id_, bytes_, live=(live,), hint=place)
+            before = rows.setdefault(id_, len(buffers))
+            if before == len(buffers):
+                buffers.add(buffer)
+            elif buffers.row(before) != buffer:
+                text = f"line {number}: buffer {id_} was something else before"
+                report.add(Code.DUPLICATE_ID, ("lines", number), text)
+            own.add(ARENA, place or 0, bytes_)
+            if report.is_full:
+                break
+        if left and not report.is_full:
             report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {SAMPLE}")
-            continue
-        id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")
-        place = None if (integer(offset) or 0) < 0 else whole(offset, number, "the offset", report)
-        bytes_ = whole(size, number, "the size", report)
-        live = times(first, last, number, report)
-        buffer = Buffer(id_, bytes_, live=(live,), hint=place)
-        before = rows.setdefault(id_, len(buffers))
-        if before == len(buffers):
-            buffers.add(buffer)
-        elif buffers.row(before) != buffer:
-            text = f"line {number}: buffer {id_} was something else before"
-            report.add(Code.DUPLICATE_ID, ("lines", number), text)
-        own.add(ARENA, place or 0, bytes_)
         if report.is_full:
             break
     report.raise_if_any()
