@@ -26,7 +26,7 @@ class ProblemFile:
 
 
 def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
-    """Return the files in order, each once, without those in the folder `leave_out`, where their plans will be.
+    """Return the files in order, each once. Of the folder `leave_out`, where their plans will be, only those that are named and no plans of a run.
 
     Raises BadInput for a pattern without matches, and for clashing names.
     """
@@ -44,10 +44,15 @@ def collect(patterns: Iterable[str], leave_out: Path) -> list[ProblemFile]:
             )
         for path, is_named in there:
             real = path.resolve()
-            if not real.is_relative_to(out):
+            if not real.is_relative_to(out) or (is_named and not _is_of_a_run(real)):
                 found.setdefault(real, ProblemFile(_name(real), path, is_named))
     _require_names(found)
     return list(found.values())
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """True if the file is called as what a run writes."""
+    return path.name == FILE_NAME or path.name.endswith(plan_name(""))
 
 
 def _require_names(found: Mapping[Path, ProblemFile]) -> None:

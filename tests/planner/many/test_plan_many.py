@@ -153,6 +153,15 @@ def test_patterns_find_each_file_once(problems: Path, tmp_path: Path) -> None:
         collect(["nothing/*.json"], out)
 
 
+def test_named_files_are_planned_also_beside_their_plans_which_are_no_problems(problems: Path, tmp_path: Path) -> None:
+    patterns = ["problems/*.json*", "problems/0.json"]
+    files = collect(patterns, tmp_path / "out")
+    assert files
+    (problems / "0.json.plan.json").write_text("{}")
+    (problems / "manifest.jsonl").write_text("{}")
+    assert collect(patterns, problems) == files
+
+
 def test_plans_equal_those_of_plan(problems: Path, tmp_path: Path) -> None:
     run(problems, tmp_path / "out")
     problem, _ = read_problem((problems / "2.json").read_bytes())

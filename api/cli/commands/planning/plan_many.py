@@ -55,7 +55,8 @@ def run(request: Request, farm: Farm) -> ExitCode:
             farm = farm_with_baseline(farm, request.baseline)
         files = collect(request.patterns, leave_out=folder)
         if not files:
-            raise BadInput(Finding(Code.INVALID_OPTION, "", "none of the named files holds a problem"))
+            text = f"there is no problem among the named files, and in named folders none outside of {request.out}"
+            raise BadInput(Finding(Code.INVALID_OPTION, "", text))
         with Interrupt() as interrupt:
             where = places_for(farm, len(files))  # before there are threads: those of a store and of the redrawn line
             farm, answers = _with_store(farm, request.store)
