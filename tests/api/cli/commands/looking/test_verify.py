@@ -126,6 +126,24 @@ def test_a_preference_that_a_plan_was_made_without_is_named(options: list[str], 
     assert says in json.loads(run("verify", str(problem), made, *options).stdout)["notes"]
 
 
+@pytest.mark.parametrize("terms", [["moved_bytes", "sum_of_peaks"], ["stability"]])
+def test_a_file_that_counts_moves_itself_is_not_taken_for_an_option(terms: list[str], tmp_path: Path) -> None:
+    problem, made = tmp_path / "problem.json", str(tmp_path / "made.json")
+    objective = {"terms": terms, "was": [{"buffer": "b", "pool": "sram", "offset": 0}]}
+    problem.write_text(json.dumps({**PRICED, "objective": objective}), encoding="utf-8")
+    for given, missing, says in (
+        ([], ["--prefer", "size"], "the plan was made with the file's own objective: leave out --prefer, if given"),
+        (
+            ["--prefer", "size"],
+            [],
+            "the plan was made with --prefer size: repeat that here, and leave out --stability and --baseline, if given",
+        ),
+    ):
+        assert run("plan", str(problem), *given, "-o", made).returncode == 0
+        assert run("verify", str(problem), made, *given).returncode == 0
+        assert json.loads(run("verify", str(problem), made, *missing).stdout)["notes"][0] == says
+
+
 def test_a_wrong_plan_is_not_taken_for_one_with_other_options(folder: Path) -> None:
     done = run("verify", str(folder / "problem.json"), str(folder / "wrong.json"))
     assert "repeat" not in done.stdout.decode()
