@@ -92,10 +92,11 @@ def plan_of_answer(answer: Any, place: tuple[str | int, ...], read_file: Callabl
         elif isinstance(answer, dict):
             data = json.dumps(answer).encode("ascii")
         else:
-            raise bad_input(Code.WRONG_TYPE, (), "must be a plan; only the command reads plans from files")
+            beside = ": it names a file, which is looked for only beside a file that is named itself"
+            raise bad_input(Code.WRONG_TYPE, (), f"must be a plan{beside if isinstance(answer, str) else ''}")
         return read_plan_json(data, scan(data))
     except BadInput as error:
-        there = f"{answer}: " if isinstance(answer, str) else ""
+        there = f"{answer}: " if isinstance(answer, str) and read_file is not None else ""
         findings = (
             replace(each, pointer=pointer(place) + each.pointer, message=there + each.message)
             for each in error.findings

@@ -67,7 +67,7 @@ def run(request: Request, options: Options) -> ExitCode:
             if folder is not None:
                 _write(folder, problem, found, files, warnings)
         if prints_json(request.folder, as_json=request.as_json):
-            print_document(write_frontier(found, files, warnings))
+            print_document(write_frontier(found, None if folder is None else files, warnings))
         elif not request.quiet and is_terminal(sys.stdout):
             print_frontier(found, in_bytes=in_bytes)
             say_written(request.folder)

@@ -43,6 +43,19 @@ def test_the_folder_holds_a_plan_for_each_point_a_list_and_a_curve(problem: str,
         assert run("report", problem, str(folder / point["plan"])).returncode == 0
 
 
+def test_a_frontier_without_a_folder_holds_its_plans(problem: str, tmp_path: Path) -> None:
+    done = run("pareto", problem, "--json")
+    points = json.loads(done.stdout)["points"]
+    assert {point["plan"]["format"] for point in points} == {"memplan-plan/1"}
+    assert (shown := run("verify", problem, "-", given=done.stdout)).returncode == 0, shown.stderr
+    assert run("pareto", problem, "-o", str(tmp_path)).returncode == 0
+    named = run("verify", problem, "-", given=(tmp_path / "frontier.json").read_bytes())
+    says = (
+        b"/points/0/plan: must be a plan: it names a file, which is looked for only beside a file that is named itself"
+    )
+    assert (named.returncode, says in named.stderr) == (2, True), named.stderr
+
+
 def test_a_drawing_that_there_is_none_of_blames_the_option_that_asks_for_it(problem: str, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
     assert run("pareto", problem, "-o", str(folder)).returncode == 0
