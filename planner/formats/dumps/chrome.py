@@ -217,13 +217,15 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             pairs.end(i, event, partial(_time, event, "ts", place, report))
         elif kind in BEGINS or (kind == "X" and "size" in args):
             buffer = _buffer(event, args, place, report) if "size" in args else None
-            start = length = 0.0
-            if buffer is not None:
-                start, length = _time(event, "ts", place, report), _time(event, "dur", place, report)
+            start = 0.0 if buffer is None else _time(event, "ts", place, report)
             if kind in BEGINS:
                 pairs.begin(Begun(i, name, start, buffer), event)
             elif buffer is not None:
-                found.add(i, buffer, start, _end(start, max(length, 0)))
+                length = _time(event, "dur", place, report) if "dur" in event else None
+                if length is not None and length < 0:
+                    report.add(Code.INTERVAL_REVERSED, (*place, "dur"), f"{quoted(name)} ends before it begins")
+                else:
+                    found.add(i, buffer, start, None if length is None else _end(start, length))
         elif name == MEMORY and "Bytes" in args:
             if type(args["Bytes"]) is not int or abs(args["Bytes"]) > MAX_ADDRESS:
                 report.add(Code.WRONG_TYPE, (*place, "args", "Bytes"), "must be a whole number")

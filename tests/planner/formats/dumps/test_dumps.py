@@ -100,6 +100,13 @@ def test_bars_that_touch_in_decimals_do_not_overlap(first: tuple[str, str], seco
     assert lives(problem) == {"a": ((0, 1),), "b": ((1, 2),)}
 
 
+def test_bars_that_do_not_say_when_they_end_last_and_those_that_end_before_they_begin_are_refused() -> None:
+    bars = [{"ph": "X", "name": name, "ts": 2, "args": {"size": 64}} for name in "abc"]
+    ended = [{**bars[1], "dur": 0}, {**bars[2], "dur": 3}]
+    assert lives(read(json.dumps([bars[0], *ended]))) == {"a": ((2, 6),), "b": (), "c": ((2, 5),)}
+    assert refused(json.dumps([*ended, {**bars[0], "dur": -1}]), "chrome-trace") == ("interval_reversed", "/2/dur")
+
+
 def logical(number_: int, size: int, color: int = 0) -> bytes:
     return inside(1, number(1, number_) + number(2, size) + inside(3, inside(2, f"add.{number_}")) + number(4, color))
 
