@@ -71,8 +71,8 @@ WITHOUT_START = Share(1, 3)
 """For such a question without a choice to begin with: what is found with more can mostly not be packed any more, and windows come further."""
 AT_FIRST = Share(1, 16)
 """Before anything else, what is easy is done."""
-NARROWING, NARROWED, PACKING_NARROWED = Share(1, 4), Share(1, 16), Share(2, 3)
-"""First of all, where what ends leaves its room to what begins: for finding that, for a choice that keeps them together, and for packing a pool of it;"""
+NARROWING, NARROWED, PACKING_NARROWED = Share(1, 4), Share(1, 4), Share(9, 10)
+"""First of all, where what ends leaves its room to what begins: for finding that, for a choice that keeps them together, and for packing that;"""
 AT_FULLEST = Share(1, 16)
 """and for a proof by what is live at the fullest moment."""
 WINDOWS = Share(3, 5)

@@ -80,17 +80,22 @@ class Packing:
         return (None if unfit else Placement(pool, offset)), unfit
 
     def nearly(self, pool: Ints, number: Ints, counted: frozenset[int], work: int) -> Placement | None:
-        """The placement for this choice, but classes (by `number`) that end above a capacity go to a pool without one; None if some of them may not."""
+        """The placement for this choice, but classes (by `number`) that end above a capacity go to a pool without one; None if some of them may not.
+
+        Each pool has a share of what is left of the work, by how many blocks it holds of those that are still to be packed.
+        """
         pool, offset = pool.copy(), np.zeros(self.instance.blocks, dtype=np.int64)
+        end, to_pack = self.work + work, self.instance.blocks
         for p in sorted(range(len(self.instance.pools)), key=lambda p: self.instance.pools[p].capacity is None):
             blocks = np.flatnonzero(pool == p)
             if not len(blocks):
                 continue
-            found = self._beyond(p, blocks, p in counted, work)
+            found = self._beyond(p, blocks, p in counted, max(end - self.work, 1) * len(blocks) // to_pack)
             if found is None:
                 return None
             bases, is_over = found
             gone = np.isin(number[blocks], number[blocks[is_over]])
+            to_pack -= int((~gone).sum())
             offset[blocks[~gone]] = bases[~gone]
             if gone.any():
                 other = self._unlimited(blocks[gone])
@@ -102,12 +107,14 @@ class Packing:
     def _beyond(self, pool: int, blocks: Ints, low: bool, work: int) -> tuple[Ints, Bools] | None:
         """The offsets of these blocks as low as they are found, and which end above the capacity."""
         capacity = self.instance.pools[pool].capacity
+        inside = self.packed(pool, blocks, low, work if capacity is None else work // 2)
+        if inside is not None:
+            return inside, np.zeros(len(blocks), dtype=bool)
         if capacity is None:
-            found = self.packed(pool, blocks, low, work)
-            return None if found is None else (found, np.zeros(len(blocks), dtype=bool))
+            return None
         piece = without_capacity(self._piece(pool, blocks))
         target = () if low else (value_of_peaks(piece, (capacity,)),)
-        task = replace(self._of(Goal.MINIMISE, work), target=target)
+        task = replace(self._of(Goal.MINIMISE, work // 2), target=target)
         outcome = solve_separate_pools(piece, task, self.control, packers(), by_name=False)
         self.work += outcome.work
         if outcome.placement is None:
