@@ -17,17 +17,17 @@ ADDITIVE = LINEAR | {Term.REUSE_COST}
 
 
 def choice_cost(instance: Instance, term: Term) -> Ints | None:
-    """(n, P) the cost in this term of having the block in the pool; None if the term has no such cost."""
+    """(n, P) the cost in this term of having the block in the pool; None if the term has no such cost, or no block has any."""
     choice = LINEAR_TERMS.get(term, Linear()).choice
     if choice is None:
         return None
     if choice is Choice.ACCESS:
-        return instance.access_cost
+        return instance.access_cost if instance.access_cost.any() else None
     sizes = np.zeros(instance.blocks, dtype=np.int64)
     np.add.at(sizes, instance.part_block, instance.part_high - instance.part_low)
     ranks = np.array([pool.rank for pool in instance.pools], dtype=np.int64)
     spilled: Ints = sizes[:, None] * ranks
-    return spilled
+    return spilled if ranks.any() else None
 
 
 def moved_column(instance: Instance, term: Term) -> int | None:
