@@ -190,7 +190,7 @@ TREE, TREE_WHERE_SCARCE, TREE_WITH_MANY, LEAST_OF_TREE_PER_ENTRY = Share(2, 5), 
 """For a tree of divisions of the fullest section, also where work is scarce, and with many pools; and how much there must be for each number in the program;"""
 DIVIDED_FIRST_PER_ENTRY = 90
 """With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
-BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 3
+BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 4
 """and for a choice below the heights of one of these, where there are no more pools: with six little work finds no good division;"""
 TREE_PER_ENTRY = 90
 """for each number in small programs at most, since a question follows about the heights that the tree leaves;"""

@@ -226,7 +226,7 @@ class Whole(FreeHeights):
         if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             can_fill = self._begin_filled(index, is_scarce=is_scarce)
         found = self._by_divisions(index, is_scarce=is_scarce)
-        if self.is_known:
+        if self.is_known or self._is_settled(index):
             return found
         is_begun = self.divided is not None and (
             is_scarce or (not self._is_small() and self._is_reached(index, budget.NEAR))
@@ -258,7 +258,9 @@ class Whole(FreeHeights):
         is_small = self._is_small()
         most = budget.TREE_PER_ENTRY * self.program.entries if is_small else None
         self._begin_with_division(index, budget.TREE_WHERE_SCARCE if is_scarce else budget.TREE, most)
-        if self.divided is None or not (is_small or (not is_scarce and self._is_reached(index, budget.NEAR))):
+        if self.divided is None or self._is_settled(index):
+            return []
+        if not (is_small or (not is_scarce and self._is_reached(index, budget.NEAR))):
             return []
         return self._ask_by_divisions(index, budget.AGAIN if is_small and not is_scarce else budget.BESIDE_WINDOWS)
 
