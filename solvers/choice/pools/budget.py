@@ -182,8 +182,8 @@ FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3)
 """with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)
 """and again after windows, if that was not enough."""
-FULLEST = Share(3, 5)
-"""For heights from the fullest sections, and a choice below them;"""
+FULLEST, AT_FULLEST_PER_ENTRY = Share(3, 5), 50
+"""For heights from the fullest sections, and a choice below them; where the program is cut in time, only with so much for each number in it;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""
 TREE, TREE_WHERE_SCARCE, TREE_WITH_MANY, LEAST_OF_TREE_PER_ENTRY = Share(2, 5), Share(1, 2), Share(1, 4), 24

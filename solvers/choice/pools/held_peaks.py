@@ -175,11 +175,15 @@ class HeldPeaks(PlacedChoices):
     def _from_peaks_as_they_are(self, index: int) -> None:
         """Lower and bound a term with the peaks that earlier ones count as they are."""
         self._bound_where_homes_are_left(index)
+        settles = self.divided is None and self._can_settle_heights(index)
+        if not settles:
+            self._choose_at_fullest(index)
         is_bounded = self.divided is not None or self._bound_with_peaks_held(index)
         if self.is_filled and not self._is_settled(index):
             self._displace_below(index, budget.DISPLACING_FILLED)
-        if self.divided is None:
+        if settles:
             self._settle_heights(index)
+            self._choose_at_fullest(index)
         if not is_bounded or self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries:
             self._bound_below_heights(index)
         if not self._is_settled(index) and self._can_begin_windows():
@@ -220,6 +224,25 @@ class HeldPeaks(PlacedChoices):
         bound = search.over_heights(self.of_rows[index], best, settle, work)
         self._learn_bound(index, bound)
 
+    def _choose_at_fullest(self, index: int) -> None:
+        """Choose again from the fullest sections on, where a term is far above its bound, and pools were neither divided nor filled."""
+        is_known = self.value is not None and index < len(self.program.terms)
+        if self._is_over() or not is_known or not is_held_by_peaks(self.program, index):
+            return
+        if self.is_filled or self.divided is not None or self._is_reached(index, budget.FAR):
+            return
+        is_enough = self._some(budget.WHOLE) >= budget.AT_FULLEST_PER_ENTRY * self.program.entries
+        if is_enough and self._find_prices(index):
+            question = Question(index, self._earlier(index))
+            search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+            self._with_room_for_gaps(search, self.of_rows[index], index)
+
+    def _with_room_for_gaps(self, search: FullestFirst, of_rows: Mapping[int, float], index: int) -> None:
+        """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
+        search.run(of_rows, self._some(budget.FULLEST))
+        self._learn_bound(index, search.bound)
+        self._pack_with_gaps(search, index)
+
     def _bound_with_peaks_held(self, index: int) -> bool:
         """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
         entries, some = self.asking.joined(self.program), self._some(budget.WITH_PEAKS_HELD)
@@ -237,6 +260,7 @@ class HeldPeaks(PlacedChoices):
         """The same with some rows of a large program, once, where so many blocks are live at a time that pieces often prove less."""
         some = self._some(budget.WITH_SOME_ROWS)
         is_enough = some >= budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * budget.ENTRIES_OF_SOME_ROWS
+        is_enough &= self.is_filled or self._can_settle_heights(index)  # else pieces alone come to more
         if is_enough and not self._is_settled(index) and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             self._relax_some(index, spread_rows(self.program, budget.ENTRIES_OF_SOME_ROWS), 1, some)
 

@@ -306,7 +306,7 @@ class Whole(FreeHeights):
             if found and self._pack_below(found[0], self._some(budget.CLASHES)):
                 self._improve(index, self._some(budget.BESIDE_FULLEST))
                 return []
-        self._with_room_for_gaps(search, relaxed, index)
+        self._with_room_for_gaps(search, dict(relaxed.of_rows), index)
         return []
 
     def _bounds_by_heights(self, index: int, *, is_soon: bool) -> bool:
@@ -331,12 +331,6 @@ class Whole(FreeHeights):
         asked = replace(question, least=None, most=None, near=choice.pools)
         most = budget.FROM_FULLEST_PER_ENTRY * self.program.entries
         return self._better(question, self._ask(asked, True, budget.FROM_FULLEST, most))
-
-    def _with_room_for_gaps(self, search: FullestFirst, relaxed: Relaxed, index: int) -> None:
-        """Go over windows from a choice that begins at the fullest sections and leaves room for gaps, if one is found that can be packed."""
-        search.run(relaxed, self._some(budget.FULLEST))
-        self._learn_bound(index, search.bound)
-        self._pack_with_gaps(search, index)
 
     def _with_given_peaks(self, question: Question, found: list[Choice], work: int) -> list[Choice]:
         """The same where peaks are not weighed but searched for."""

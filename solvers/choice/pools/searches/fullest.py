@@ -71,16 +71,16 @@ class FullestFirst:
         self.stretch = [STRETCH] * len(program.rooms)
         self._scale = SCALE if sum(map(max, program.terms[question.term].of_homes)) < MOST_SCALED else 1
 
-    def run(self, relaxed: Relaxed, work: int) -> None:
+    def run(self, of_rows: Mapping[int, float], work: int) -> None:
         """Find heights and a choice below them, at the linear program's prices."""
         end = self._asking.work + work
         for _ in range(ROUNDS):
             each = (end - self._asking.work) // budget.PART_OF_FULLEST
-            tops = self._find_tops(dict(relaxed.of_rows), each) if each > 0 else None
+            tops = self._find_tops(of_rows, each) if each > 0 else None
             if tops is None:
                 return
             if self.best is not None and tops == self.best.tops:
-                if not self._add_beside_dearest(self.best, relaxed):
+                if not self._add_beside_dearest(self.best, of_rows):
                     return
                 continue
             kept = self._kept_pools()
@@ -91,7 +91,7 @@ class FullestFirst:
                 continue
             if self.best is None or choice.value < self.best.value:
                 self.best, self._stay = choice, kept
-            if not self._add_beside_dearest(choice, relaxed):
+            if not self._add_beside_dearest(choice, of_rows):
                 return
 
     def first(self, relaxed: Relaxed, work: int) -> Choice | None:
@@ -245,10 +245,10 @@ class FullestFirst:
         here = self._of_rect[(self._begin <= section) & (section < self._end)].tolist()
         return {group for group in here if len(self._program.homes[group]) > 1}
 
-    def _add_beside_dearest(self, choice: Choice, relaxed: Relaxed) -> bool:
+    def _add_beside_dearest(self, choice: Choice, of_rows: Mapping[int, float]) -> bool:
         """Take the classes that cost much more than at prices; add those that are in their way in the cheapest pool. False if there are none."""
         program, added = self._program, 0
-        due = self._due(dict(relaxed.of_rows), 1)
+        due = self._due(of_rows, 1)
         beyond = [
             costs[homes.index(pool)] - min(costs)
             for costs, homes, pool in zip(due, program.homes, choice.pools, strict=True)
@@ -277,7 +277,7 @@ class FullestFirst:
                 self._first |= classes
         return added > 0
 
-    def _find_tops(self, prices: dict[int, float], work: int, *, is_bounded: bool = True) -> tuple[int, ...] | None:
+    def _find_tops(self, prices: Mapping[int, float], work: int, *, is_bounded: bool = True) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
         part, rest, worth = self._priced(prices, self._program.rooms)
         question = Question(self._question.term, held=self._question.held)
@@ -298,7 +298,7 @@ class FullestFirst:
                 due[group][self._program.homes[group].index(row.pool)] += int(price * scale) * units
         return due
 
-    def _priced(self, prices: dict[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
+    def _priced(self, prices: Mapping[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
         """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
         program, index = replace(self._program, rooms=rooms), self._question.term
         prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}

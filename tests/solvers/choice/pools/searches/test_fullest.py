@@ -73,7 +73,7 @@ def test_the_best_choice_is_between_bound_and_choice(
     relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
     search = FullestFirst(instance, program, instance.class_number, asking, question)
-    search.run(relaxed, WORK)
+    search.run(dict(relaxed.of_rows), WORK)
     assert search.bound <= exact.value
     if search.best is not None:
         assert search.best.value >= exact.value
@@ -313,7 +313,7 @@ def test_heights_follow_from_the_dearest_classes_of_the_fullest_sections(asking:
     relaxed = asking.relax(program, (least,), WORK, 1)
     assert relaxed is not None
     search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(least,)))
-    search.run(relaxed, WORK)
+    search.run(dict(relaxed.of_rows), WORK)
     assert search.best is not None
     assert search.bound <= search.best.value <= 1.03 * search.bound
 
