@@ -36,7 +36,7 @@ class PlacedChoices(Standing):
     """What filling pools in turn came to at first, where peaks are weighed against the choice and work is scarce."""
 
     def begin_narrowed(self) -> None:
-        """Begin with what leaves its room to each other in one pool, where that is most."""
+        """Begin with what leaves its room to each other in one pool, where that is most; for the first term that counts anything."""
         smaller, work = narrowed(self.instance, self._share(budget.NARROWING))
         self.packing.work += work
         if smaller is None or not self.program.terms or self._is_over():
@@ -45,14 +45,21 @@ class PlacedChoices(Standing):
             return
         program, number = program_of(smaller), smaller.class_number
         self.packing.work += budget.PROGRAM_PER_ENTRY * program.entries
-        answer = self.asking.ask(program, Question(0), self._share(budget.NARROWED))
+        index = next(
+            (n for n, term in enumerate(program.terms) if term.counts_peaks or any(map(any, term.of_homes))), 0
+        )
+        question = Question(index, held=(0,) * index)
+        answer = self.asking.ask(program, question, self._share(budget.NARROWED))
         if answer.pools is not None:
             pools = np.array(answer.pools, dtype=np.int64)[number]
-            term = program.terms[0]
+            term = program.terms[index]
             counted = frozenset(p for p in range(len(self.instance.pools)) if term.counts(p))
             placement = self.packing.nearly(pools, self.number, counted, self._some(budget.PACKING_NARROWED))
             self._take(self._with_room_elsewhere(pools) if placement is None else placement)
-            self._learn_at_fullest()
+            if self.value is not None and not self._is_over():
+                # What the fullest moment alone proves.
+                proof = replace(question, enough=self.value[index])
+                self._learn(index, self.asking.ask(at_fullest(self.program), proof, self._share(budget.AT_FULLEST)))
 
     def begin_apart(self) -> None:
         """Begin with pools at prices on room, where blocks must be in different ones: greedy has none, and such blocks mostly stay where they are."""
@@ -73,13 +80,6 @@ class PlacedChoices(Standing):
         self.weighed = weighed(self.instance, self.task, self.control, self._some(budget.WEIGHED))
         self.packing.work += self.weighed.work
         self._take(self.weighed.placement)
-
-    def _learn_at_fullest(self) -> None:
-        """What the fullest moment alone proves of the first term."""
-        if self.value is None or self._is_over():
-            return
-        question = Question(0, enough=self.value[0])
-        self._learn(0, self.asking.ask(at_fullest(self.program), question, self._share(budget.AT_FULLEST)))
 
     def _goes_by_windows(self, index: int) -> bool:
         """Do windows come as near to a choice that could not be packed as others that leave more room?"""

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
+from planner import Preference
 from planner.generate import Request, generate
 from planner.model.problem import Problem
+from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.program import exchanges
 from solvers.choice.pools.program.entries import at_fullest
@@ -126,3 +128,10 @@ def test_full_memories_are_packed_and_proven(buffers: int, seed: int) -> None:
     assert smaller is not None
     together, pools = smaller.class_number, pools_of_classes(instance.class_number, outcome.placement)
     assert len(np.unique(together)) * 4 < len(pools)
+
+
+def test_full_memories_are_packed_after_a_term_that_counts_nothing() -> None:
+    """Without accesses the first term of `speed` is 0 wherever buffers go: any choice answered it, and none was full."""
+    problem = with_preference(generate("pool_packing", Request(1_000, 720_001)), Preference.SPEED)
+    outcome = get("pools_first").solve(lower(problem).instance, Task(limits=Limits(work=1_500_000)), Silent())
+    assert outcome.value == outcome.bound == (0, 2_555_904)
