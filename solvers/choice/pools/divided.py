@@ -33,7 +33,7 @@ class Divided(HeldPeaks):
             self.divided is not None
             or not self._is_settled(0)
             or len(self.instance.apart)
-            or len(self.program.rooms) > budget.POOLS_DIVIDED
+            or (len(self.program.rooms) > budget.POOLS_DIVIDED and self._is_scarce())
         ):
             return
         self.divided = self._bound_by_heights(index, share, most)
@@ -57,6 +57,10 @@ class Divided(HeldPeaks):
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
             heights, relaxed = best[0]
             self._fill_instead(heights, homes_of(self.program, relaxed))
+
+    def _is_scarce(self) -> bool:
+        """Is so little work left for the program that pools are filled before anything is asked about it as a whole?"""
+        return self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
 
     def _fill_instead(self, heights: tuple[int, ...], pools: Pools) -> None:
         """Fill pools below these heights, which follow from these pools at the fullest section: that may do where no choice can be packed below them."""

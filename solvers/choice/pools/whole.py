@@ -222,7 +222,7 @@ class Whole(FreeHeights):
         if not is_exact:
             return self._ask(question, is_exact, budget.QUESTION)
         index, can_fill = question.term, False
-        is_scarce = self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
+        is_scarce = self._is_scarce()
         if is_scarce or has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             can_fill = self._begin_filled(index, is_scarce=is_scarce)
         found = self._by_divisions(index, is_scarce=is_scarce)
