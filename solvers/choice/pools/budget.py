@@ -73,6 +73,8 @@ AT_FIRST = Share(1, 16)
 """Before anything else, what is easy is done."""
 NARROWING, NARROWED, PACKING_NARROWED = Share(1, 4), Share(1, 4), Share(9, 10)
 """First of all, where what ends leaves its room to what begins: for finding that, for a choice that keeps them together, and for packing that;"""
+PACKING_ONE = Share(2, 3)
+"""of what is left of it, for one pool if others follow, and for that within the capacity before beyond it;"""
 AT_FULLEST = Share(1, 16)
 """and for a proof by what is live at the fullest moment."""
 WINDOWS = Share(3, 5)

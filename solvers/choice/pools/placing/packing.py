@@ -25,6 +25,12 @@ def work_of_piece(blocks: int) -> int:
     return budget.PACKING_BESIDE + budget.PACKING_BESIDE_A_BLOCK * blocks
 
 
+def _part(work: int) -> int:
+    """The part of the work for a step that others follow."""
+    part, of = budget.PACKING_ONE
+    return max(work * part // of, 1)
+
+
 def ending_at(instance: Instance, tops: Sequence[int | None]) -> Instance:
     """The instance with pools cut off at these tops."""
     highest, pools = instance.highest.copy(), list(instance.pools)
@@ -82,7 +88,7 @@ class Packing:
     def nearly(self, pool: Ints, number: Ints, counted: frozenset[int], work: int) -> Placement | None:
         """The placement for this choice, but classes (by `number`) that end above a capacity go to a pool without one; None if some of them may not.
 
-        Each pool has a share of what is left of the work, by how many blocks it holds of those that are still to be packed.
+        Each pool has a part of what is left of the work, and the last one the rest.
         """
         pool, offset = pool.copy(), np.zeros(self.instance.blocks, dtype=np.int64)
         end, to_pack = self.work + work, self.instance.blocks
@@ -90,7 +96,8 @@ class Packing:
             blocks = np.flatnonzero(pool == p)
             if not len(blocks):
                 continue
-            found = self._beyond(p, blocks, p in counted, max(end - self.work, 1) * len(blocks) // to_pack)
+            left = max(end - self.work, 1)
+            found = self._beyond(p, blocks, p in counted, left if len(blocks) == to_pack else _part(left))
             if found is None:
                 return None
             bases, is_over = found
@@ -105,16 +112,16 @@ class Packing:
         return Placement(pool, offset)
 
     def _beyond(self, pool: int, blocks: Ints, low: bool, work: int) -> tuple[Ints, Bools] | None:
-        """The offsets of these blocks as low as they are found, and which end above the capacity."""
-        capacity = self.instance.pools[pool].capacity
-        inside = self.packed(pool, blocks, low, work if capacity is None else work // 2)
+        """The offsets of these blocks as low as they are found, and which end above the capacity: none, if a part of the work does."""
+        capacity, end = self.instance.pools[pool].capacity, self.work + work
+        inside = self.packed(pool, blocks, low, work if capacity is None else _part(work))
         if inside is not None:
             return inside, np.zeros(len(blocks), dtype=bool)
         if capacity is None:
             return None
         piece = without_capacity(self._piece(pool, blocks))
         target = () if low else (value_of_peaks(piece, (capacity,)),)
-        task = replace(self._of(Goal.MINIMISE, work // 2), target=target)
+        task = replace(self._of(Goal.MINIMISE, max(end - self.work, 1)), target=target)
         outcome = solve_separate_pools(piece, task, self.control, packers(), by_name=False)
         self.work += outcome.work
         if outcome.placement is None:
