@@ -21,8 +21,9 @@ ARENA, ALIGNMENT = "arena", 16
 SAMPLE = "a (id=0): size=64, offset=0, first_used=0 last_used=1"
 _ROW = re.compile(
     r"\(id=(?P<id>[^)]{1,40})\): size=(?P<size>\S{1,40}), offset=(?P<offset>\S{1,40}), "
-    r"first_used=(?P<first>\S{1,40}) last_used=(?P<last>\S{1,40})"
+    r"first_used=(?P<first>\S{1,40}) last_used=(?P<last>\S{1,40}?)(?=\S \(id=|\s|$)"
 )
+"""Where the end of a line was lost without a space for it, the next row's letter or digit follows."""
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
