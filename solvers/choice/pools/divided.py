@@ -70,7 +70,9 @@ class Divided(HeldPeaks):
 
     def _bound_by_heights(self, index: int, share: Share, most: int | None = None) -> ByHeights | None:
         """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""
-        if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, index):
+        if self._is_over() or self.value is None or not self.instance.sections:
+            return None
+        if not is_held_by_sum(self.instance, self.program, index):
             return None
         work = min(self._some(share), budget.WITHOUT_LIMIT if most is None else most)
         if work < budget.LEAST_OF_TREE_PER_ENTRY * self.program.entries:

@@ -9,6 +9,7 @@ import pytest
 
 from planner import Options, PlanStatus, Preference, plan
 from planner.generate import Request, generate
+from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
@@ -52,6 +53,20 @@ def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int, part: i
     assert second.value is not None
     assert second.bound is not None
     assert (second.value - second.bound) * part <= second.bound
+
+
+def test_second_terms_with_four_memories_are_divided() -> None:
+    """Asked about all heights, 0.04 % was open."""
+    options = Options(prefer=Preference.SIZE, time_limit=None, work_limit=750_000, workers=1)
+    assert plan(generate("memories", Request(300, 3302003)), options).status is PlanStatus.OPTIMAL
+
+
+def test_nothing_is_divided_where_nothing_is_live() -> None:
+    """The fullest section was asked for, and there was none."""
+    buffer, pools = Buffer("a", 0, reads=1), (Pool("p", rank=2), Pool("q"))
+    problem = with_preference(Problem((buffer,), pools), Preference.SIZE)
+    found = get("pools_first").solve(lower(problem).instance, Task(Limits(work=100_000)), Silent())
+    assert found.stop is StopReason.PROVED
 
 
 @pytest.fixture
@@ -100,6 +115,24 @@ def test_no_more_is_learned_than_what_costs_less_than_the_value_that_heights_are
     with patch.object(Asking, "ask", lambda *_: answer):
         divided._ask(question, True, budget.WHOLE)
     assert divided._known(1) == upto
+
+
+@pytest.mark.parametrize("is_small", [False, True])
+def test_nothing_is_asked_once_divisions_settle_the_term(
+    is_small: bool, divided: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settle(run: Whole, *_: object) -> None:
+        assert run.value is not None
+        run.bound = run.value
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Whole, "_is_small", lambda _: is_small)
+    monkeypatch.setattr(Whole, "_begin_with_division", settle)
+    for asks in ("ask", "relax", "bound_by_heights"):
+        monkeypatch.setattr(Asking, asks, never)
+    assert divided._with_peaks_held(divided._question(1, (), is_exact=True), is_exact=True) == []
 
 
 def test_the_process_that_has_the_tree_is_asked_for_heights(divided: Whole) -> None:
