@@ -69,6 +69,8 @@ class Packing:
         heights = (instance.part_high - instance.part_low)[instance.rect_part]
         np.add.at(self.areas, block, heights * (instance.rect_end - instance.rect_start))
         self._known: dict[tuple[int, bool, bytes], Ints | None] = {}
+        self._in_vain: dict[tuple[int, bool, bytes], int] = {}
+        """The work with which a packing was looked for in vain, where none is proven to be missing."""
         self.settled: dict[tuple[int, bool, bytes, bytes, bytes], Outcome | None] = {}
         """What came of slices of pools, by search or in order, beside what stayed there."""
 
@@ -205,13 +207,16 @@ class Packing:
         return meets
 
     def packed(self, pool: int, blocks: Ints, low: bool, work: int) -> Ints | None:
-        """The offsets of these blocks in the pool; None if they were not packed within its capacity."""
+        """The offsets of these blocks in the pool; None if they were not packed within its capacity, with this work or what they got before."""
         if not self.instance.allowed[blocks, pool].all():  # in an instance that was cut off, some may be too high
             return None
         key = pool, low, blocks.tobytes()
-        if key not in self._known:
+        if key not in self._known or work > self._in_vain.get(key, work):
             outcome = self.outcome(pool, blocks, Goal.MINIMISE if low else Goal.FIT, work)
             self._known[key] = None if outcome.placement is None else outcome.placement.offset
+            self._in_vain.pop(key, None)
+            if outcome.placement is None and not outcome.infeasible:
+                self._in_vain[key] = work
         return self._known[key]
 
     def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome:
@@ -237,7 +242,9 @@ class Packing:
 
     def know(self, pool: int, blocks: Ints, offsets: Ints | None) -> None:
         """Remember a packing that was found otherwise; None: that there is none."""
-        self._known[pool, False, blocks.tobytes()] = offsets
+        key = pool, False, blocks.tobytes()
+        self._known[key] = offsets
+        self._in_vain.pop(key, None)
 
     def _piece(self, pool: int, blocks: Ints, stay: Staying | None = None) -> Instance:
         near, bases = stay or (blocks[:0], blocks[:0])

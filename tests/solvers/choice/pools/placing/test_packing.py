@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+from typing import Any
+
 import numpy as np
 import pytest
 
+from solvers.choice.pools.placing import packing as packings
 from solvers.choice.pools.placing.packing import Packing
 from solvers.geometry.rules import violation
+from solvers.model.errors import StopReason
 from solvers.model.instance import Ints, Placement, PoolSpec
+from solvers.model.outcome import Outcome
 from solvers.model.solver import Limits, Silent, Task
 from tests.small.instances import make_instance, plain
 
@@ -46,3 +53,67 @@ def test_nothing_leaves_where_it_may_not() -> None:
     instance = make_instance([plain(0, 4, 60, pools=[0]), plain(0, 4, 60, pools=[0])], pools=POOLS)
     packing = Packing(instance, Task(Limits(work=100_000)), Silent())
     assert packing.nearly(np.zeros(2, dtype=np.int64), np.arange(2), BOTH, 100_000) is None
+
+
+def tiles(chance: Random, side: int, depth: int) -> list[tuple[int, int, int]]:
+    """Blocks that together fill a square of room and time."""
+
+    def cut(start: int, end: int, size: int, left: int) -> list[tuple[int, int, int]]:
+        if left and chance.random() < 0.5 and end - start > 2:
+            middle = chance.randrange(start + 1, end)
+            return [*cut(start, middle, size, left - 1), *cut(middle, end, size, left - 1)]
+        if left and size > 2:
+            lower = chance.randrange(1, size)
+            return [*cut(start, end, lower, left - 1), *cut(start, end, size - lower, left - 1)]
+        return [(start, end, size)]
+
+    return cut(0, side, side, depth)
+
+
+def full_pools(seed: int) -> tuple[Packing, Ints]:
+    """Three pools that are full, beside one that does not end, and what is in which."""
+    chance = Random(seed)
+    blocks = [tiles(chance, 128, 8) for _ in range(3)]
+    instance = make_instance(
+        [plain(*block) for each in blocks for block in each], pools=(*[PoolSpec(128)] * 3, PoolSpec(None, cost=2))
+    )
+    pool = np.repeat(np.arange(3), [len(each) for each in blocks])
+    return Packing(instance, Task(Limits(work=100_000)), Silent()), pool
+
+
+@pytest.mark.parametrize("seed", [1, 10])
+def test_full_pools_are_packed_within_what_they_hold(seed: int) -> None:
+    """Asked only for what may end beyond it, with as little work, about 50 blocks left."""
+    packing, pool = full_pools(seed)
+    placement = packing.nearly(pool, np.arange(len(pool)), frozenset(), 6_000)
+    assert placement is not None
+    assert (placement.pool == pool).all()
+
+
+def test_pools_share_the_work_by_their_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one took all."""
+    granted = list[int]()
+
+    def solve(piece: Any, task: Task, *_: object, **__: object) -> Outcome:
+        assert task.limits.work is not None
+        granted.append(task.limits.work)
+        is_within = piece.pools[0].capacity is not None
+        found = Placement(np.zeros(piece.blocks, dtype=np.int64), 128 * np.arange(piece.blocks, dtype=np.int64))
+        outcome = Outcome(StopReason.WORK_LIMIT, None if is_within else found, bound=())
+        return replace(outcome, work=task.limits.work)
+
+    packing, pool = full_pools(1)
+    monkeypatch.setattr(packings, "solve_separate_pools", solve)
+    packing.nearly(pool, np.arange(len(pool)), frozenset(), 60_000)
+    *in_two, _ = granted
+    assert in_two[::2] == in_two[1::2]
+    assert min(granted) * 20 >= 60_000 >= sum(granted)
+
+
+def test_what_was_packed_in_vain_with_a_share_is_packed_with_more() -> None:
+    packing, pool = full_pools(1)
+    blocks = np.flatnonzero(pool == 0)
+    assert packing.packed(0, blocks, False, 0) is None
+    assert packing.packed(0, blocks, False, 30_000) is not None
+    packing.know(0, blocks, None)
+    assert packing.packed(0, blocks, False, 60_000) is None
