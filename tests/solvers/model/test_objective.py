@@ -13,7 +13,7 @@ from solvers.geometry.presolve import restrict, scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.conflicts import live_pair_count, part_pairs
 from solvers.model.instance import ADDRESS_LIMIT, Instance, Placement, PoolSpec, Term, Was
-from solvers.model.linear_terms import is_counted_in_bytes, peak_worth
+from solvers.model.linear_terms import choice_cost, is_counted_in_bytes, peak_worth
 from solvers.model.objective import evaluate, peaks
 from solvers.model.outcome import Value
 from tests.small.instances import Block, make_instance, plain
@@ -28,6 +28,17 @@ def placed(offsets: list[int], pools: list[int] | None = None) -> Placement:
 def test_the_oracle_knows_every_term() -> None:
     assert set(WORTH) == set(Term)
     assert {term for term in Term if is_counted_in_bytes(term)} <= IN_BYTES
+
+
+def test_a_choice_that_costs_nothing_anywhere_has_no_cost() -> None:
+    """What counts it then goes as what counts peaks alone, or nothing."""
+    pools = [PoolSpec(9), PoolSpec(None)]
+    unused = make_instance([plain(0, 1, 4), plain(0, 1, 6)], pools=pools)
+    for term in (Term.ACCESS_COST, Term.BALANCED, Term.SPILLED_BYTES):
+        assert choice_cost(unused, term) is None
+    used = make_instance([plain(0, 1, 4), plain(0, 1, 6, access=[0, 1])], pools=[*pools[:1], replace(pools[1], rank=1)])
+    for term in (Term.ACCESS_COST, Term.BALANCED, Term.SPILLED_BYTES):
+        assert choice_cost(used, term) is not None
 
 
 TWO_POOLS = [PoolSpec(20, cost=3, rank=0), PoolSpec(None, cost=1, rank=1)]

@@ -234,6 +234,17 @@ def test_a_large_network_is_planned_below_all_heights_that_its_fullest_sections_
     assert found.stop is StopReason.PROVED
 
 
+def test_a_large_problem_is_chosen_again_from_its_fullest_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first placement on, windows ended at more than three times the bound."""
+    monkeypatch.setattr(budget, "LARGE", 100)
+    instance = sized("hot", 200, 1)
+    bound = first_bounds(instance, Silent().stopped).value
+    found = get("pools_first").solve(instance, Task(Limits(work=600_000), bound=bound), Silent())
+    assert found.value is not None
+    assert found.bound[0] == found.value[0]
+    assert found.bound[1] <= found.value[1] <= 1.1 * found.bound[1]
+
+
 def test_the_second_term_of_a_large_problem_is_bounded_in_pools_as_high_as_the_first_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
