@@ -110,10 +110,38 @@ def test_pools_share_the_work_by_their_blocks(monkeypatch: pytest.MonkeyPatch) -
     assert min(granted) * 20 >= 60_000 >= sum(granted)
 
 
-def test_what_was_packed_in_vain_with_a_share_is_packed_with_more() -> None:
+def test_what_pools_leave_of_their_share_goes_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    granted = list[int]()
+
+    def solve(piece: Any, task: Task, *_: object, **__: object) -> Outcome:
+        assert task.limits.work is not None
+        granted.append(task.limits.work)
+        low = np.zeros(piece.blocks, dtype=np.int64)
+        return replace(Outcome(StopReason.WORK_LIMIT, Placement(low, low), bound=()), work=task.limits.work)
+
+    packing, pool = full_pools(1)
+    monkeypatch.setattr(packings, "solve_separate_pools", solve)
+    packing.nearly(pool, np.arange(len(pool)), frozenset(), 60_000)
+    *_, last = granted
+    assert len(granted) == 3
+    assert last == (60_000 - sum(granted[:-1])) // 2
+
+
+def test_what_was_packed_in_vain_with_a_share_is_packed_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
     packing, pool = full_pools(1)
     blocks = np.flatnonzero(pool == 0)
     assert packing.packed(0, blocks, False, 0) is None
     assert packing.packed(0, blocks, False, 30_000) is not None
+    monkeypatch.setattr(packings, "solve_separate_pools", None)
+    assert packing.packed(0, blocks, False, 60_000) is not None
+
+
+def test_what_cannot_be_packed_is_not_packed_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    packing, pool = full_pools(1)
+    blocks, all_ = np.flatnonzero(pool == 0), np.arange(len(pool))
+    assert packing.packed(0, blocks, False, 0) is None
     packing.know(0, blocks, None)
-    assert packing.packed(0, blocks, False, 60_000) is None
+    assert packing.packed(0, all_, False, 10) is None
+    monkeypatch.setattr(packings, "solve_separate_pools", None)
+    for some in (blocks, all_):
+        assert packing.packed(0, some, False, 60_000) is None
