@@ -90,7 +90,7 @@ def test_full_pools_are_packed_within_what_they_hold(seed: int) -> None:
     assert (placement.pool == pool).all()
 
 
-def test_pools_share_the_work_by_their_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_pool_leaves_the_next_ones_a_third_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one took all."""
     granted = list[int]()
 
@@ -105,9 +105,13 @@ def test_pools_share_the_work_by_their_blocks(monkeypatch: pytest.MonkeyPatch) -
     packing, pool = full_pools(1)
     monkeypatch.setattr(packings, "solve_separate_pools", solve)
     packing.nearly(pool, np.arange(len(pool)), frozenset(), 60_000)
-    *in_two, _ = granted
-    assert in_two[::2] == in_two[1::2]
-    assert min(granted) * 20 >= 60_000 >= sum(granted)
+    *in_two, last = granted
+    left = 60_000
+    for within, beyond in zip(in_two[::2], in_two[1::2], strict=True):
+        share = left * 2 // 3
+        assert (within, beyond) == (share * 2 // 3, share - share * 2 // 3)
+        left -= share
+    assert last == left
 
 
 def test_what_pools_leave_of_their_share_goes_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,9 +126,10 @@ def test_what_pools_leave_of_their_share_goes_to_the_next(monkeypatch: pytest.Mo
     packing, pool = full_pools(1)
     monkeypatch.setattr(packings, "solve_separate_pools", solve)
     packing.nearly(pool, np.arange(len(pool)), frozenset(), 60_000)
-    *_, last = granted
-    assert len(granted) == 3
-    assert last == (60_000 - sum(granted[:-1])) // 2
+    first, second, last = granted
+    assert first == 60_000 * 2 // 3 * 2 // 3
+    assert second == (60_000 - first) * 2 // 3 * 2 // 3
+    assert last == (60_000 - first - second) * 2 // 3
 
 
 def test_what_was_packed_in_vain_with_a_share_is_packed_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
