@@ -184,7 +184,7 @@ FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3)
 """with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)
 """and again after windows, if that was not enough."""
-FULLEST, AT_FULLEST_PER_ENTRY = Share(3, 5), 50
+FULLEST, CHOSEN_AGAIN_PER_ENTRY = Share(3, 5), 50
 """For heights from the fullest sections, and a choice below them; where the program is cut in time, only with so much for each number in it;"""
 ANOTHER = Share(1, 4)
 """for another such choice, if that one cannot be packed;"""

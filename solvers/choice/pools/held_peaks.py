@@ -231,7 +231,7 @@ class HeldPeaks(PlacedChoices):
             return
         if self.is_filled or self.divided is not None or self._is_reached(index, budget.FAR):
             return
-        is_enough = self._some(budget.WHOLE) >= budget.AT_FULLEST_PER_ENTRY * self.program.entries
+        is_enough = self._some(budget.WHOLE) >= budget.CHOSEN_AGAIN_PER_ENTRY * self.program.entries
         if is_enough and self._find_prices(index):
             question = Question(index, self._earlier(index))
             search = FullestFirst(self.instance, self.program, self.number, self.asking, question)

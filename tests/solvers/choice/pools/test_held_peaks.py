@@ -65,7 +65,7 @@ def test_nor_what_pools_were_filled_or_divided_for(done: list[str]) -> None:
 
 
 def test_nor_with_little_work_nor_a_term_of_peaks(done: list[str]) -> None:
-    begun(budget.AT_FULLEST_PER_ENTRY - 1)._choose_at_fullest(1)
+    begun(budget.CHOSEN_AGAIN_PER_ENTRY - 1)._choose_at_fullest(1)
     begun(A_NUMBER)._choose_at_fullest(0)
     assert done == []
 
