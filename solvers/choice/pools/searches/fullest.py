@@ -72,7 +72,7 @@ class FullestFirst:
         self._scale = SCALE if sum(map(max, program.terms[question.term].of_homes)) < MOST_SCALED else 1
 
     def run(self, of_rows: Mapping[int, float], work: int) -> None:
-        """Find heights and a choice below them, at the linear program's prices."""
+        """Find heights and a choice below them, at prices of rows: the linear program's, or any others."""
         end = self._asking.work + work
         for _ in range(ROUNDS):
             each = (end - self._asking.work) // budget.PART_OF_FULLEST
