@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.instance import Bools, Instance, Ints
+from ..model.instance import Bools, Instance, Ints, PoolSpec
 from .presolve import floor_of
 from .rooms import torn_blocks
 
@@ -48,27 +48,32 @@ def lowered(instance: Instance, pool: int, ceiling: int) -> Instance:
 
 
 class Stepped(NamedTuple):
-    """An instance in which all ends are multiples of what all bases are multiples of. Its placements are the same, and end at most `waste` higher."""
+    """An instance in which all ends are multiples of `step`, as all bases are. Its placements are the same, and end at most `waste` higher."""
 
     instance: Instance
+    step: int
     waste: int
 
 
 def stepped(instance: Instance) -> Stepped | None:
-    """The instance of one pool with heights rounded up as far as no placement notices; None if that changes nothing."""
-    lows = (instance.modulus, instance.residue, instance.lowest, instance.part_low)
-    step = int(np.gcd.reduce(np.concatenate([numbers.ravel() for numbers in lows])))
+    """The instance with heights rounded up as far as no placement notices; None if that changes nothing."""
+    inside = instance.allowed
+    lows = (instance.modulus[inside], instance.residue[inside], instance.lowest[inside], instance.part_low)
+    step = int(np.gcd.reduce(np.concatenate(lows)))
     if step < 2 or not (instance.part_high % step).any():  # a step of 0: there is nothing
         return None
-    (pool,) = instance.pools
-    if any(begin % step for begin, _ in pool.reserved):
+    if any(begin % step for pool in instance.pools for begin, _ in pool.reserved):
         return None  # of blocks as high in steps some can end there, others not
     high = -(-instance.part_high // step) * step
+    wide = replace(instance, pools=tuple(_in_steps(pool, step) for pool in instance.pools), part_high=high)
+    return Stepped(wide, step, int((wide.block_high - instance.block_high).max()))
+
+
+def _in_steps(pool: PoolSpec, step: int) -> PoolSpec:
+    """The pool with its end, and those of its reserved ranges, rounded up."""
     ranges = tuple((begin, -(-end // step) * step) for begin, end in pool.reserved)
     capacity = None if pool.capacity is None else -(-pool.capacity // step) * step
-    rounded = replace(pool, capacity=capacity, reserved=ranges)
-    wide = replace(instance, pools=(rounded,), part_high=high)
-    return Stepped(wide, int((wide.block_high - instance.block_high).max()))
+    return replace(pool, capacity=capacity, reserved=ranges)
 
 
 class Throughout(NamedTuple):

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ....geometry.presolve import restrict
+from ....geometry.upside_down import upside_down
 from ....model.instance import Bools, Instance, Ints, Placement, Term
-from ....model.objective import value_of_peaks
+from ....model.objective import evaluate, value_of_peaks
 from ....model.outcome import Outcome, Value
 from ....model.solver import Control, Goal, Task
 from ....portfolio.execute import ask
@@ -221,10 +222,20 @@ class Packing:
 
     def outcome(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome:
         """What comes of packing these blocks into the pool within its capacity, beside those that stay where they are."""
-        piece = self._piece(pool, blocks, stay)
-        outcome = solve_separate_pools(piece, self._of(goal, work), self.control, packers(), by_name=False)
+        outcome = self._solved(self._piece(pool, blocks, stay), self._of(goal, work))
         self.work += outcome.work
         return outcome if stay is None else _of_first(len(blocks), outcome)
+
+    def _solved(self, piece: Instance, task: Task) -> Outcome:
+        """What the packers find, upside down where not all may end at the top."""
+        turned = upside_down(piece) if task.goal is Goal.FIT else None
+        if turned is None:
+            return solve_separate_pools(piece, task, self.control, packers(), by_name=False)
+        outcome = solve_separate_pools(turned.instance, task, self.control, packers(), by_name=False)
+        if outcome.placement is None:
+            return outcome
+        placement = turned.upright(outcome.placement)
+        return replace(outcome, placement=placement, value=evaluate(piece, placement))
 
     def in_order(self, pool: int, blocks: Ints, goal: Goal, work: int, stay: Staying | None = None) -> Outcome | None:
         """What CP-SAT says, which decides who lies below whom; None if these blocks are not for it."""
