@@ -24,6 +24,8 @@ class Row(NamedTuple):
     always: int
     members: tuple[tuple[int, int], ...]
     """(class, units)"""
+    pad: int = 0
+    """By how much the pool is lower if the block on top is, of those that are there in any case, the one rounded up by most."""
 
 
 class Costs(NamedTuple):
@@ -56,6 +58,8 @@ class Room(NamedTuple):
     spare: int
     lowest: int
     """The end of the highest block whose only place is in this pool."""
+    step: int = 1
+    """In rows, sizes are rounded up to multiples of it."""
 
     def below(self, top: int) -> int:
         """How many units below this address may be taken."""
@@ -63,7 +67,11 @@ class Room(NamedTuple):
 
     def top_of(self, load: int) -> int:
         """The least peak below which rows may count so many units."""
-        top = max(load - self.spare, 0)
+        return self.above(load - self.spare)
+
+    def above(self, height: int) -> int:
+        """The least peak below which there is room for this height."""
+        top = max(height, 0)
         for begin, end in self.reserved:
             if begin < top:
                 top += end - begin
@@ -82,6 +90,10 @@ class Program:
     """The terms before the first that only addresses decide."""
     apart: tuple[tuple[int, int], ...]
     """Classes that must not share a pool."""
+    pads: tuple[tuple[int, ...], ...] = ()
+    """By how much each class is rounded up in each of its homes; empty: not at all."""
+    is_by_block: bool = True
+    """Is each class one block?"""
 
     def least_tops(self, pools: Pools) -> tuple[int, ...]:
         """The height that the rows demand of each pool for this choice."""
@@ -90,6 +102,19 @@ class Program:
             total = row.always + sum(units for group, units in row.members if pools[group] == row.pool)
             loads[row.pool] = max(loads[row.pool], total)
         return tuple(room.top_of(load) for room, load in zip(self.rooms, loads, strict=True))
+
+    def ends(self, pools: Pools) -> tuple[int, ...]:
+        """The same to the last unit: the block on top is one of those that are there."""
+        heights = [0] * len(self.rooms)
+        for row in self.rows:
+            here = [(group, units) for group, units in row.members if pools[group] == row.pool]
+            pad = max([row.pad, *(self.pad_of(group, row.pool) for group, _ in here)])
+            heights[row.pool] = max(heights[row.pool], row.always + sum(units for _, units in here) - pad)
+        return tuple(room.above(height) for room, height in zip(self.rooms, heights, strict=True))
+
+    def pad_of(self, group: int, pool: int) -> int:
+        """By how much the class is rounded up in this pool, which is one of its homes."""
+        return self.pads[group][self.homes[group].index(pool)] if self.pads else 0
 
     def value(self, index: int, pools: Pools, tops: tuple[int, ...]) -> int:
         """The term's value for this choice and these peaks."""
@@ -160,11 +185,18 @@ def settled_in(program: Program, pool_of: dict[int, int]) -> Program:
         of_homes = zip(count(), program.homes, term.of_homes)
         costs = ((due[pools.index(pool_of[group])],) if group in pool_of else due for group, pools, due in of_homes)
         terms.append(term._replace(of_homes=tuple(costs)))
+    pads = (
+        (program.pad_of(group, pool_of[group]),) if group in pool_of else each
+        for group, each in enumerate(program.pads)
+    )
     rows = []
     for row in program.rows:
-        always = row.always + sum(units for group, units in row.members if pool_of.get(group) == row.pool)
-        rows.append(row._replace(always=always, members=tuple(each for each in row.members if each[0] not in pool_of)))
-    return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms))
+        settled = [(group, units) for group, units in row.members if pool_of.get(group) == row.pool]
+        always = row.always + sum(units for _, units in settled)
+        pad = max([row.pad, *(program.pad_of(group, row.pool) for group, _ in settled)])
+        left = tuple(each for each in row.members if each[0] not in pool_of)
+        rows.append(row._replace(always=always, members=left, pad=pad))
+    return replace(program, homes=homes, rows=tuple(rows), terms=tuple(terms), pads=tuple(pads))
 
 
 def part_of(program: Program, numbers: Sequence[int], due: Mapping[int, Sequence[int]]) -> Program:

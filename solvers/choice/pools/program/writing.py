@@ -45,11 +45,14 @@ def _written(instance: Instance) -> Program:
     return Program(
         homes=homes,
         rooms=tuple(
-            Room(pool.capacity, pool.reserved, spare[p], _lowest(instance, p)) for p, pool in enumerate(instance.pools)
+            Room(pool.capacity, pool.reserved, spare[p], _lowest(instance, p), steps[p] if spare[p] else 1)
+            for p, pool in enumerate(instance.pools)
         ),
         rows=rows,
         terms=tuple(terms),
         apart=tuple((min(pair), max(pair)) for pair in sorted({(a, b) for a, b in number[instance.apart].tolist()})),
+        pads=_pads(instance, number, homes, steps),
+        is_by_block=len(homes) == instance.blocks,
     )
 
 
@@ -127,32 +130,32 @@ def _rows(
         for section in sections.tolist():
             pools_at.setdefault(section, []).append(pool)
     home = _settled(instance, number, homes)
-    constant, spare = _constant(instance, home, steps)
+    constant, spare, pads = _constant(instance, home, steps)
     others = np.flatnonzero(home < 0)
     group_of = number[others].tolist()
     groups = _alike(instance, steps, constant)
     found: list[tuple[int, Row]] = []
-    seen = set[tuple[int, int, tuple[tuple[int, int], ...]]]()
+    seen = set[tuple[int, int, tuple[tuple[int, int], ...], int]]()
     rest = restrict(instance, others, range(len(instance.pools)), squeeze=False).instance
     for section, heights in LiveHeights(rest).over(sorted(pools_at)):
         for pool in pools_at[section]:
             if pool not in groups:
                 continue
-            always, units = int(constant[pool, section]), dict[int, int]()
+            always, pad, units = int(constant[pool, section]), int(pads[pool, section]), dict[int, int]()
             for block, height in heights.items():
                 group = group_of[block]
                 if pool in homes[group]:
                     whole = -(-height // steps[pool]) * steps[pool]
                     spare[pool] = max(spare[pool], whole - height)
                     if len(homes[group]) == 1:
-                        always += whole
+                        always, pad = always + whole, max(pad, whole - height)
                     else:
                         units[group] = units.get(group, 0) + whole
             members = tuple(sorted(units.items()))
-            if (pool, always, members) not in seen:
-                seen.add((pool, always, members))
+            if (pool, always, members, pad) not in seen:
+                seen.add((pool, always, members, pad))
                 load = always + sum(units.values())
-                found += [(load, Row(each, section, always, members)) for each in groups[pool]]
+                found += [(load, Row(each, section, always, members, pad)) for each in groups[pool]]
     for pool, alike in groups.items():
         for each in alike:
             spare[each] = spare[pool]
@@ -188,9 +191,22 @@ def _settled(instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...
     return settled
 
 
-def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, list[int]]:
-    """(P, sections) the room these blocks take, rounded up to each pool's step; and the most that rounding adds to one of them."""
+def _pads(
+    instance: Instance, number: Ints, homes: tuple[tuple[int, ...], ...], steps: list[int]
+) -> tuple[tuple[int, ...], ...]:
+    """By how much a block of each class is rounded up in each of its homes, at most; empty if none is, or blocks may lie in each other."""
+    most = np.zeros((len(homes), len(steps)), dtype=np.int64)
+    for pool, step in enumerate(steps):
+        np.maximum.at(most[:, pool], number, -instance.block_high % step)
+    if not most.any() or len(instance.exclusions):
+        return ()
+    return tuple(tuple(line[pool] for pool in pools) for line, pools in zip(most.tolist(), homes, strict=True))
+
+
+def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, list[int], Ints]:
+    """(P, sections) the room these blocks take, rounded up to each pool's step; the most that this adds to one of them; and the same at each section."""
     taken = np.zeros((len(steps), instance.sections + 1), dtype=np.int64)
+    pads = np.zeros_like(taken)
     spare = [0] * len(steps)
     block = instance.part_block[instance.rect_part]
     height = (instance.part_high - instance.part_low)[instance.rect_part]
@@ -200,7 +216,10 @@ def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, l
         np.add.at(taken[pool], instance.rect_start[mine], whole)
         np.subtract.at(taken[pool], instance.rect_end[mine], whole)
         spare[pool] = int((whole - height[mine]).max(initial=0))
-    return np.cumsum(taken, axis=1), spare
+        for rect in np.flatnonzero(mine)[whole > height[mine]].tolist():
+            over = pads[pool, instance.rect_start[rect] : instance.rect_end[rect]]
+            np.maximum(over, -height[rect] % step, out=over)
+    return np.cumsum(taken, axis=1), spare, pads
 
 
 def _maximal_sections(instance: Instance, chosen: Bools) -> Ints:

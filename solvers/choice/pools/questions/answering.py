@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ....exact.cpsat import engine
@@ -179,7 +180,52 @@ class _Model:
                     units = question.most_in(row, most)
                     if row.always + sum(each for _, each in row.members) > units:
                         model.limit(self._load(row), high=units - row.always)
+                if question.with_ends:
+                    self._add_tops(p, room.below(top), rows)
                 self._add_covers(p, most * THOUSAND // full - room.spare)
+
+    def _add_tops(self, p: int, room: int, rows: list[Row]) -> None:
+        """Add that a row exceeds this room by no more than a block there was rounded up by, which is then on top. Of blocks that are live together one is."""
+        step, tops = self._program.rooms[p].step, dict[int, int]()
+        for row in rows:
+            free = room - row.always
+            over = -free % step
+            if over <= row.pad or sum(units for _, units in row.members) <= free:
+                continue
+            here = {group: self._inside[group][p] for group, _ in row.members if self._program.pad_of(group, p) >= over}
+            if self._program.is_by_block:
+                for group in [each for each in here if each not in tops]:
+                    tops[group] = self._model.variable(0, 1)
+                    self._model.limit([(here[group], 1), (tops[group], -1)], low=0)
+                here = {group: tops[group] for group in here}
+                self._model.limit(((top, 1) for top in here.values()), high=1)
+            exceeds = self._model.variable(0, 1)
+            self._model.limit([*self._load(row), (exceeds, -step)], high=free)
+            self._model.limit([*((literal, 1) for literal in here.values()), (exceeds, -1)], low=0)
+
+    def _add_ends(self, p: int, peak: int, highest: int, rows: list[Row]) -> None:
+        """Add that the pool ends below a whole step by no more than a block is rounded up that is there, in each row that reaches into that step."""
+        room, model, pad_of = self._program.rooms[p], self._model, self._program.pad_of
+        steps = model.variable(0, -(-highest // room.step))
+        pads = sorted({pad_of(group, p) for row in rows for group, _ in row.members} | {row.pad for row in rows} | {0})
+        lower = {pad: model.variable(0, 1) for pad in pads[1:]}
+        """Does it end below a whole step by at least so much?"""
+        for less, more in pairwise(lower.values()):
+            model.limit([(less, 1), (more, -1)], low=0)
+        gains = [(variable, pad - less) for (less, pad), variable in zip(pairwise(pads), lower.values(), strict=True)]
+        model.limit([(peak, 1), (steps, -room.step), *gains], low=0)
+        for row in rows:
+            if row.always + sum(units for _, units in row.members) <= room.lowest:
+                continue
+            reaches = model.variable(0, 1)
+            model.limit([*self._load(row), (steps, -room.step), (reaches, -room.step)], high=-room.step - row.always)
+            known = row.pad
+            for pad, variable in lower.items():
+                if pad > known:
+                    inside = {group: pad_of(group, p) for group, _ in row.members if pad_of(group, p) >= pad}
+                    literals = [(self._inside[group][p], 1) for group in inside]
+                    model.limit([*literals, (reaches, -1), (variable, -1)], low=-1)
+                    known = min(inside.values(), default=pads[-1])
 
     def _load(self, row: Row) -> list[tuple[int, int]]:
         """What the row's classes take there, as a sum."""
@@ -214,6 +260,8 @@ class _Model:
         for row in rows:
             load = [(variable, full * weight) for variable, weight in self._load(row)]
             model.limit([*load, *room_for], high=THOUSAND * room.spare - full * row.always)
+        if self._question.with_ends and room.step > 1 and not room.reserved:
+            self._add_ends(p, peak, highest, rows)
         if self._question.heights:
             least, most = self._question.heights[p]
             model.limit(units, least, most)

@@ -43,6 +43,8 @@ class Question:
     """A choice to begin with."""
     heights: Heights = ()
     """The choice must have pools of these heights."""
+    with_ends: bool = False
+    """Count peaks to the last unit: where sizes are rounded up, the block on top ends where it ends. Rows must not be stretched then."""
     enough: int | None = None
     """A proof that no choice is below this value is enough."""
     clashes: tuple[Clash, ...] = ()
