@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from . import budget
 from .budget import Share
-from .held_peaks import HeldPeaks
+from .in_steps import InSteps
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
 from .program.program import Pools
@@ -18,7 +18,7 @@ from .searches.fullest import FullestFirst
 from .searches.peaks import Choice
 
 
-class Divided(HeldPeaks):
+class Divided(InSteps):
     """What is known of one instance, with the search by divisions."""
 
     below_division: Choice | None = None

@@ -331,13 +331,13 @@ class HeldPeaks(PlacedChoices):
         if bound is not None:
             self._learn_bound(index, bound)
 
-    def _pack_near_below(self, index: int, choice: Choice) -> bool:
+    def _pack_near_below(self, index: int, choice: Choice, share: Share = budget.CLASHES) -> bool:
         """Pack this choice, or one nearby below the same heights that can be packed; true if that was done."""
         if self._is_over():
             return False
         below = Packing(ending_at(self.instance, choice.tops), self.task, self.control)
         clashes = Clashes(self._term_below(index, choice.tops), self.number, self.asking, below)
-        of_pool, work = self._work_of_packing(index), self._some(budget.CLASHES)
+        of_pool, work = self._work_of_packing(index), self._some(share)
         placement = clashes.placement(Question(0), choice.pools, of_pool, work)
         self.packing.work += below.work
         self._take(placement)

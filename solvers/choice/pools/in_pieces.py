@@ -16,7 +16,8 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
-from .held_peaks import HeldPeaks, prices_of_rows
+from .held_peaks import prices_of_rows
+from .in_steps import InSteps
 from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
@@ -41,7 +42,7 @@ NO_HIGHER = 200
 """Pools are as low as they can be if their heights add up to what is live at the fullest section, or to so small a part more."""
 
 
-class InPieces(HeldPeaks):
+class InPieces(InSteps):
     """One run."""
 
     relaxed: Relaxed | None = None
@@ -73,6 +74,8 @@ class InPieces(HeldPeaks):
             self._pack_all_together()
             self._lower_second()
             for index in range(len(program.terms)):
+                self._learn_from_steps()
+                self._choose_at_ends(index)
                 self._from_peaks_as_they_are(index)
                 self._learn_again(index)
         return self.outcome()

@@ -7,9 +7,11 @@ its answer is then packed. Where that fails, the program is asked again with the
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import ClassVar
 
 from ...bounds.prices.market import Market
+from ...geometry.simpler import stepped
 from ...heuristics.best import Best
 from ...model.errors import StopReason
 from ...model.instance import Instance
@@ -17,12 +19,14 @@ from ...model.libraries import ORTOOLS, Library
 from ...model.linear_terms import choice_cost, peak_price
 from ...model.objective import evaluate
 from ...model.outcome import Outcome
-from ...model.solver import Control, Feature, Solver, Task
+from ...model.solver import Control, Feature, Goal, Solver, Task
 from . import budget
 from .in_pieces import InPieces, is_large
+from .in_steps import InSteps
 from .placing.displacing import can_displace, displaced
 from .placing.packing import Packing
 from .program.writing import program_of, size_as_one
+from .searches.peaks import is_held_by_peaks
 from .searches.weighing import weighed
 from .standing import NAME
 from .whole import Whole
@@ -48,12 +52,23 @@ class PoolsFirst(Solver):
         kind = InPieces if is_large(instance, program, task.limits.work) else Whole
         run = kind(instance, program, task, control)
         try:
-            run.begin_narrowed()
-            run.begin_apart()
-            run.begin_weighed()
+            if not _begins_in_steps(run, self.solve):
+                run.begin_narrowed()
+                run.begin_apart()
+                run.begin_weighed()
             return run.run()
         finally:
             run.asking.close()
+
+
+def _begins_in_steps(run: InSteps, solve: Callable[[Instance, Task, Control], Outcome]) -> bool:
+    """Where sizes are rounded up, and a choice comes after peaks: begin with what is best in whole steps; false if that is not so, or takes too much."""
+    program = run.program
+    is_asked = program.pads and run.task.goal is Goal.MINIMISE
+    if not is_asked or not any(is_held_by_peaks(program, index) for index in range(len(program.terms))):
+        return False
+    wide = stepped(run.instance)
+    return wide is not None and run.begin_in_steps(wide, solve)
 
 
 def _is_late(instance: Instance, task: Task) -> bool:

@@ -58,10 +58,12 @@ class Whole(FreeHeights):
         """Lower one term, with the earlier ones no worse than they are."""
         if index and self.value is None:
             return
+        self._learn_from_steps()
         self._foresee_prices(index)
         self._pack_as_chosen(index)
         self._pack_at_bound(index)
         self._bound_where_homes_are_left(index)
+        self._choose_at_ends(index)
         stretch = [0] * len(self.instance.pools)
         while not self._is_over() and not self._is_finished(index):
             choices = self._choices(index, tuple(stretch))
@@ -87,6 +89,7 @@ class Whole(FreeHeights):
                 break  # pools are full to the last unit, so that longer rows would leave some of them empty
             if not missed or not stretched(stretch, missed, STRETCHES):
                 break
+        self._choose_at_ends(index)
         if not self._is_finished(index):
             self._displace_instead(index)
             if index not in self.in_some_pools:
