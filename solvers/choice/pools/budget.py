@@ -110,8 +110,8 @@ IN_STEPS_PER_ENTRY, AT_ENDS_PER_ENTRY = 80, 120
 """not with less work for each number in the program; and with so much for peaks after the choice to the last unit at once;"""
 FIRST_AT_ENDS, AT_ENDS, PACKING_AT_ENDS = Share(1, 5), Share(1, 2), Share(1, 8)
 """and from there, for the least peaks of a choice nearby, for the choice itself, and for packing it at once;"""
-FAR_AT_ENDS = Share(1, 2)
-"""and for the best choice below the least peaks, wherever it is, where much is open then."""
+FAR_AT_ENDS, PEAKS_AT_ENDS = Share(1, 2), Share(9, 10)
+"""and for the best choice below the least peaks, wherever it is, where much is open then; and for the least peaks of a choice that comes first."""
 DISPLACING_FIRST, DISPLACING_INSTEAD = Share(1, 32), Share(1, 2)
 """Before anything is chosen, blocks take the places of others: choices may all be such that they cannot be packed. And where none came to anything better, again."""
 DISPLACING_FIRST_A_BLOCK = 250

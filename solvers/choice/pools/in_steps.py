@@ -83,7 +83,7 @@ class InSteps(HeldPeaks):
             return
         if self._is_settled(index) or not self._is_for_ends(index):
             return
-        share = budget.FAR_AT_ENDS if is_held_by_peaks(self.program, index) else budget.QUESTION
+        share = budget.FAR_AT_ENDS if is_held_by_peaks(self.program, index) else budget.PEAKS_AT_ENDS
         near, most = pools_of_classes(self.number, self.best), self.value[index]
         question = Question(index, self.value[:index], most=most, near=near, with_ends=True)
         answer = self.asking.ask(self.program, question, self._share(share))
