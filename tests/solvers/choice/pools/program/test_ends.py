@@ -32,7 +32,7 @@ def drawn(seed: int) -> Instance:
         buffers.append(
             Buffer(f"b{number}", chance.randint(1, 30), live=live, pools=homes, accesses=chance.randint(1, 9))
         )
-    pools = (Pool("fast", chance.randint(30, 60), STEP), Pool("slow", None, STEP))
+    pools = (Pool("fast", chance.randint(30, 60), STEP), Pool("slow", None, STEP, rank=1))
     return lower(with_preference(Problem(tuple(buffers), pools), Preference.SIZE)).instance
 
 
