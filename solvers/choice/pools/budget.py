@@ -106,8 +106,8 @@ CLASHES = Share(1, 3)
 """Where a choice could not be packed, for one nearby that can."""
 IN_STEPS = Share(1, 2)
 """Where sizes are rounded up, for what is best in whole steps before all else;"""
-IN_STEPS_PER_ENTRY, AT_ENDS_PER_ENTRY = 80, 120
-"""not with less work for each number in the program; and with so much for peaks after the choice to the last unit at once;"""
+IN_STEPS_PER_ENTRY = 80
+"""not with less work for each number in the program;"""
 FIRST_AT_ENDS, AT_ENDS, PACKING_AT_ENDS = Share(1, 5), Share(1, 2), Share(1, 8)
 """and from there, for the least peaks of a choice nearby, for the choice itself, and for packing it at once;"""
 FAR_AT_ENDS, PEAKS_AT_ENDS = Share(1, 2), Share(9, 10)

@@ -93,11 +93,10 @@ class InSteps(HeldPeaks):
             self._pack_below(choice, self._some(budget.CLASHES))
 
     def _is_for_ends(self, index: int) -> bool:
-        """Is much open of a term of choices after peaks; or little of one of peaks after the choice, or is there much work for that?"""
+        """Is much open of a term of choices after peaks, where the best in whole steps is known; or little of one of peaks after the choice?"""
         if is_held_by_peaks(self.program, index):
-            return not self._is_reached(index, budget.FAR)
-        is_much = self._some(budget.WHOLE) >= budget.AT_ENDS_PER_ENTRY * self.program.entries
-        return are_peaks_after_choice(self.program, index) and (is_much or self._is_reached(index, budget.NEAR))
+            return self.wide is not None and not self._is_reached(index, budget.FAR)
+        return are_peaks_after_choice(self.program, index) and self._is_reached(index, budget.NEAR)
 
     def _lower_ends(self, found: Placement) -> None:
         """Choose again where pools are full, as near to this placement as the least peaks allow, and pack that."""

@@ -16,6 +16,7 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.in_steps import InSteps
 from solvers.choice.pools.program.program import Heights, Pools, Program
 from solvers.choice.pools.program.writing import program_of
+from solvers.geometry.simpler import stepped
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.instance import Instance
 from solvers.model.objective import evaluate
@@ -53,7 +54,10 @@ def values(program: Program) -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("preference", [Preference.SIZE, Preference.SPEED])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_best_choice_with_the_first_term_no_worse_bounds_the_second(seed: int, preference: Preference) -> None:
+def test_the_best_choice_with_the_first_term_no_worse_bounds_the_second(
+    seed: int, preference: Preference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(InSteps, "_is_for_ends", lambda *_: True)
     instance = drawn(seed, preference)
     run = begun(instance)
     assert run.value is not None
@@ -69,18 +73,18 @@ def test_the_best_choice_with_the_first_term_no_worse_bounds_the_second(seed: in
     assert run.value[:2] <= (first, second)
 
 
-def test_it_is_asked_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of choices where much is open; of peaks where little is, or with much work."""
+def test_it_is_asked_only_where_it_helps() -> None:
+    """Of choices where much is open after whole steps; of peaks where little is."""
     for preference, near in ((Preference.SIZE, budget.FAR), (Preference.SPEED, budget.NEAR)):
         run = begun(drawn(1, preference))
-        monkeypatch.setattr(budget, "AT_ENDS_PER_ENTRY", 10**12)
         assert run.value is not None
         (first, *_), is_of_peaks = run.value, preference is Preference.SPEED
         for second, is_asked in ((near * 1_000, is_of_peaks), (1_000, not is_of_peaks)):
             run.value, run.bound = (first, second + 1_000), (first, second)
+            run.wide = None
+            assert run._is_for_ends(1) is (is_asked and is_of_peaks)
+            run.wide = stepped(run.instance)
             assert run._is_for_ends(1) is is_asked
-        monkeypatch.setattr(budget, "AT_ENDS_PER_ENTRY", 1)
-        assert run._is_for_ends(1)
         run.asking.close()
 
 
