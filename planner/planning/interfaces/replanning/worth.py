@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solvers.choice.pools.over_time import Choosing, Weights
+from solvers.choice.over_time import Choosing, Weights
 from solvers.model.instance import LINEAR_TERMS, Choice, Ints
 from solvers.model.outcome import Value
 

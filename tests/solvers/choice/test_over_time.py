@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from solvers.choice.pools import over_time
-from solvers.choice.pools.over_time import Choosing, Found, TooMany, Weights, best_choice
+from solvers.choice import over_time
+from solvers.choice.over_time import Choosing, Found, TooMany, Weights, best_choice
 from solvers.model.outcome import Value
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.instance import Bools, Ints
-from ...model.outcome import Value
+from ..model.instance import Bools, Ints
+from ..model.outcome import Value
 
 MOST_STATES = 100_000
 """The most choices that are looked at, counted block by block: so many take some ten milliseconds."""
