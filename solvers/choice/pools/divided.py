@@ -7,6 +7,7 @@ from dataclasses import replace
 from . import budget
 from .budget import Share
 from .in_steps import InSteps
+from .placing.gaps import Gaps
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
 from .program.program import Pools
@@ -46,7 +47,7 @@ class Divided(InSteps):
                 continue
             if self.below_division is None or choice.value < self.below_division.value:
                 self.below_division = choice
-            if not self._pack_below(choice, self._some(budget.CLASHES)) and not self._pack_near_below(index, choice):
+            if not self._pack_with_gaps_where_stuck(index, choice):
                 self._fill_instead(heights, homes_of(self.program, relaxed))
                 search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
                 search.begin_with(choice)
@@ -57,6 +58,20 @@ class Divided(InSteps):
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
             heights, relaxed = best[0]
             self._fill_instead(heights, homes_of(self.program, relaxed))
+
+    def _pack_with_gaps_where_stuck(self, index: int, choice: Choice) -> bool:
+        """Pack the choice, or one nearby with gaps where pools are stuck with it; true if that was done."""
+        below = self._packing_below(choice)
+        if self._pack_slices(choice, below, self._some(budget.CLASHES)):
+            return True
+        if self._is_over():
+            return False
+        packed = below.work
+        gaps = Gaps(self._term_below(index, choice.tops), self.number, self.asking, below)
+        placement = gaps.placement(choice.pools, self._some(budget.GAPS))
+        self.packing.work += below.work - packed
+        self._take(placement)
+        return placement is not None
 
     def _is_scarce(self) -> bool:
         """Is so little work left for the program that pools are filled before anything is asked about it as a whole?"""

@@ -143,7 +143,13 @@ class PlacedChoices(Standing):
 
     def _pack_below(self, choice: Choice, work: int) -> bool:
         """Pack the choice with pools that end where it thinks, slice by slice where that is hard; true if that was done."""
-        below = Packing(ending_at(self.instance, choice.tops), self.task, self.control)
+        return self._pack_slices(choice, self._packing_below(choice), work)
+
+    def _packing_below(self, choice: Choice) -> Packing:
+        return Packing(ending_at(self.instance, choice.tops), self.task, self.control)
+
+    def _pack_slices(self, choice: Choice, below: Packing, work: int) -> bool:
+        """The same, with a packing that knows nothing yet."""
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
         placement, unfit = below.pack(pools, frozenset(), work_of_piece(0))
         for pool in unfit:
