@@ -295,7 +295,7 @@ FEWEST = 200_000
 """and naming the few blocks to blame where one has no room."""
 SLICE_OR_LEAVE, A_SLICE = 150_000, 5_000
 """By CP-SAT where some may leave the pool instead; and what each question about a slice beside others takes besides."""
-GAPS, SLICE_OR_GAPS = Share(3, 4), 50_000
+GAPS, SLICE_OR_GAPS, GAPS_A_CLASS = Share(3, 4), 50_000, 1_000
 """Where pools are stuck with a choice, for one nearby that leaves gaps there; and CP-SAT's part of each slice."""
 LEAVING, COMING_BACK = 120_000, 2_500
 """Finding out who may come back of those that left, and each question about some of them."""

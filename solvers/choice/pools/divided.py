@@ -8,6 +8,7 @@ from . import budget
 from .budget import Share
 from .in_steps import InSteps
 from .placing.gaps import Gaps
+from .placing.packing import Packing
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
 from .program.program import Pools
@@ -47,23 +48,22 @@ class Divided(InSteps):
                 continue
             if self.below_division is None or choice.value < self.below_division.value:
                 self.below_division = choice
-            if not self._pack_with_gaps_where_stuck(index, choice):
+            below = self._packing_below(choice)
+            if not self._pack_slices(choice, below, self._some(budget.CLASHES)):
                 self._fill_instead(heights, homes_of(self.program, relaxed))
-                search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
-                search.begin_with(choice)
-                self._pack_with_gaps(search, index)
-                return
+                if not self._leave_gaps(index, choice, below):
+                    search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index))
+                    search.begin_with(choice)
+                    self._pack_with_gaps(search, index)
+                    return
             if self._is_reached(index, budget.NEAR_DIVISION):
                 return
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
             heights, relaxed = best[0]
             self._fill_instead(heights, homes_of(self.program, relaxed))
 
-    def _pack_with_gaps_where_stuck(self, index: int, choice: Choice) -> bool:
-        """Pack the choice, or one nearby with gaps where pools are stuck with it; true if that was done."""
-        below = self._packing_below(choice)
-        if self._pack_slices(choice, below, self._some(budget.CLASHES)):
-            return True
+    def _leave_gaps(self, index: int, choice: Choice, below: Packing) -> bool:
+        """Where pools are stuck with this choice, make it again with gaps, and pack that; true if that was done."""
         if self._is_over():
             return False
         packed = below.work

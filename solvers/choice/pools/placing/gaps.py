@@ -109,7 +109,7 @@ class Gaps:
             if at:
                 chosen.update(self._order[max(min(at) - NEIGHBOURS, 0) : max(at) + NEIGHBOURS + 1])
         part = settled_in(self._with_gaps(), {group: p for group, p in enumerate(pools) if group not in chosen})
-        work = min(end - self._work, budget.CLASH_A_CLASS * len(chosen))
+        work = min(end - self._work, budget.GAPS_A_CLASS * len(chosen))
         return self._asking.ask(part, Question(0, near=pools), work).pools if work > 0 else None
 
     def _with_gaps(self) -> Program:

@@ -41,11 +41,12 @@ def test_problems_are_proven_with_less_work(buffers: int, seed: int, work: int) 
         (300, 2301009, 750_000, 100),
         (600, 2912004, 7_500_000, 100),
         (300, 1901010, 750_000, 20),
+        (1_000, 3701006, 3_000_000, 100),
     ],
 )
 def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int, part: int) -> None:
-    """Pools are filled where nothing is packed below a division, divisions are found ahead of their turn, all heights as cheap are bounded, and pools are
-    filled where nothing is chosen below a division: 155, 36, 2 and 173 % were open.
+    """Pools are filled where nothing is packed below a division, divisions are found ahead of their turn, all heights as cheap are bounded, pools are
+    filled where nothing is chosen below a division, and gaps are left where pools are stuck: 155, 36, 2, 173 and 310 % were open.
     """
     problem = generate("hot", Request(buffers, seed))
     made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=work, workers=1))
