@@ -146,10 +146,11 @@ class PlacedChoices(Standing):
         return self._pack_slices(choice, self._packing_below(choice), work)
 
     def _packing_below(self, choice: Choice) -> Packing:
+        """A packing with pools that end where the choice thinks."""
         return Packing(ending_at(self.instance, choice.tops), self.task, self.control)
 
     def _pack_slices(self, choice: Choice, below: Packing, work: int) -> bool:
-        """The same, with a packing that knows nothing yet."""
+        """The same with such a packing, which then knows what was packed of each slice."""
         pools = np.array(choice.pools, dtype=np.int64)[self.number]
         placement, unfit = below.pack(pools, frozenset(), work_of_piece(0))
         for pool in unfit:

@@ -24,8 +24,8 @@ from .packing import Packing, work_of_piece
 
 NEIGHBOURS = 10
 """So many classes before those that are stuck, and after them, are chosen again with them."""
-FIRST, LAST = 2, 1024
-"""In thousandths of a pool's height, what is left for gaps at first, and what is too much."""
+FIRST, LAST = 2, 512
+"""In thousandths of a pool's height, what is left for gaps at first, and at last."""
 
 
 class UntilStuck(InTurn):
@@ -99,18 +99,23 @@ class Gaps:
         """The best choice nearby with gaps where pools are stuck."""
         chosen = set[int]()
         for pool, blocks in stuck.items():
-            begins = self._packing.starts[blocks]
-            for n, row in enumerate(self._program.rows):
-                if row.pool == pool and begins.min() <= row.section <= begins.max():
-                    self._left_of_row[n] = 2 * self._left_of_row[n] if n in self._left_of_row else FIRST
-                    if self._left_of_row[n] >= LAST:
-                        return None
+            rows = self._rows_of(pool, blocks)
+            if not rows or any(self._left_of_row.get(n) == LAST for n in rows):
+                return None
+            for n in rows:
+                self._left_of_row[n] = 2 * self._left_of_row[n] if n in self._left_of_row else FIRST
             at = [self._rank[group] for group in self._number[blocks].tolist() if group in self._rank]
             if at:
                 chosen.update(self._order[max(min(at) - NEIGHBOURS, 0) : max(at) + NEIGHBOURS + 1])
         part = settled_in(self._with_gaps(), {group: p for group, p in enumerate(pools) if group not in chosen})
         work = min(end - self._work, budget.GAPS_A_CLASS * len(chosen))
         return self._asking.ask(part, Question(0, near=pools), work).pools if work > 0 else None
+
+    def _rows_of(self, pool: int, blocks: Ints) -> list[int]:
+        """The rows of the pool at moments when these blocks begin."""
+        begins = self._packing.starts[blocks]
+        first, last = int(begins.min()), int(begins.max())
+        return [n for n, row in enumerate(self._program.rows) if row.pool == pool and first <= row.section <= last]
 
     def _with_gaps(self) -> Program:
         """The program in which rows count what is left for gaps, too."""
