@@ -296,7 +296,7 @@ FEWEST = 200_000
 SLICE_OR_LEAVE, A_SLICE = 150_000, 5_000
 """By CP-SAT where some may leave the pool instead; and what each question about a slice beside others takes besides."""
 GAPS, SLICE_OR_GAPS, GAPS_A_CLASS = Share(3, 4), 50_000, 1_000
-"""Where pools are stuck with a choice, for one nearby that leaves gaps there; and CP-SAT's part of each slice."""
+"""Where pools are stuck with a choice, for one nearby that leaves gaps there; CP-SAT's part of each slice; and the question, for each class that is chosen again."""
 LEAVING, COMING_BACK = 120_000, 2_500
 """Finding out who may come back of those that left, and each question about some of them."""
 PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000

@@ -79,7 +79,7 @@ class Gaps:
         return None
 
     def _stuck(self, pool_of: Ints, unfit: list[int], end: int) -> dict[int, Ints] | None:
-        """Where these pools are stuck, but for those that are packed after all; None if one of them can never be packed."""
+        """Where these pools are stuck, but for those that are packed after all; None if a block is too high for its pool, or the work has ended."""
         found = dict[int, Ints]()
         for pool in unfit:
             blocks = np.flatnonzero(pool_of == pool)
