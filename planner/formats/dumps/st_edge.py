@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..documents import Source
 
 NOWHERE = -1
-"""The place of a buffer that the caller provides, and the size of a memory that grows as needed."""
+"""The memory of a buffer that the caller provides, the place of one that has none, and the size of a memory that grows as needed."""
 NO_ADDRESS = "NULL"
 STATE = "mutable"
 KINDS = {"STAI_FLAG_INPUTS": "input", "STAI_FLAG_OUTPUTS": "output", "STAI_FLAG_STATES": STATE}
@@ -63,7 +63,8 @@ class _Weights(NamedTuple):
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
-    """Return the Problem of its activations: each memory that holds some, and the file's places as hints; warnings if memories lie in others."""
+    """Return the Problem of its activations: each memory that holds some, and the file's places as hints; warnings if memories lie in others
+    or buffers have no place."""
     document = source.loaded(("memory_pools",), ("buffers",))
     report = Report()
     memories = _memories(document, report)
@@ -74,11 +75,15 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
         numbers.append(number)
     homes = _homes({*numbers}, memories, report)
     report.raise_if_any()
-    buffers, own = Gathered(), OwnPlan()
+    buffers, own, without_place = Gathered(), OwnPlan(), list[int | str]()
     named = {home: (home.name,) for home in sorted(homes.values(), key=attrgetter("rank"))}
     for number, buffer in zip(numbers, found.rows(), strict=True):
         home = homes[number]
-        at = (buffer.hint or 0) + _distance(memories[number], home)
+        if buffer.hint is None:
+            without_place.append(buffer.id)
+            buffers.add(replace(buffer, pools=named[home]))
+            continue
+        at = buffer.hint + _distance(memories[number], home)
         alignment = gcd(buffer.alignment, (home.base or 0) + at)
         buffers.add(replace(buffer, alignment=alignment, pools=named[home], hint=at))
         own.add(home.name, at, buffer.size)
@@ -86,7 +91,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     pools = tuple(
         replace(
             home,
-            alignment=gcd(home.alignment, home.base or 0, own.steps[home.name]),
+            alignment=gcd(home.alignment, home.base or 0, own.steps.get(home.name, 0)),
             reserved=merged(reserved.get(home, ())),
         )
         for home in named
@@ -96,10 +101,20 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     used = pools or (Pool("heap_overlay_pool"),)
     problem = Problem(_kept(every), used, rules, name=name, lifetimes=Lifetimes.HALF_OPEN)
     parts = [(memories[number].pool, home) for number, home in homes.items() if memories[number].pool != home]
-    return sound_as_read(problem), tuple(
-        f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
-        for part, whole in parts
+    return sound_as_read(problem), (
+        *(
+            f"the memory {quoted(part.name)} is a part of {quoted(whole.name)}, and planned as one with it"
+            for part, whole in parts
+        ),
+        *_placeless(without_place),
     )
+
+
+def _placeless(names: list[int | str]) -> Iterator[str]:
+    """Yield a warning if buffers have a memory, but no place in it: the file does not say whether the caller provides them."""
+    if names:
+        which = "the buffer " if len(names) == 1 else f"{len(names)} buffers, the first of which is "
+        yield f"{which}{quoted(names[0])}, without a place in the file (offset_start -1): planned in the memory that the file names"
 
 
 def _distance(own: _Memory, home: Pool) -> int:
@@ -252,7 +267,7 @@ def _address(row: dict[str, Any], place: Place, report: Report) -> int | None:
 def _buffers(
     document: Any, memories: dict[int, _Memory], report: Report, weights: list[_Weights]
 ) -> Iterator[tuple[int, Buffer]]:
-    """Return the activations that the file places, each with its memory's number; add the weights to the list."""
+    """Return the activations that have a memory, each with its memory's number; add the weights to the list."""
     taken = Found()
     numbers: set[int] = set()
     for place, row in _rows(document, "buffers", report):
@@ -272,7 +287,7 @@ def _buffers(
             continue
         number = _number(row, "mpool_id", place, report, NOWHERE)
         offset = _number(row, "offset_start", place, report, NOWHERE)
-        if number == NOWHERE or offset == NOWHERE:
+        if number == NOWHERE:
             continue
         epochs = row.get("epochs")
         epochs = epochs if isinstance(epochs, dict) else {}
@@ -288,7 +303,8 @@ def _buffers(
         else:
             flags = str(row.get("flags", "")).split("|")
             kind = next((KINDS[flag] for flag in flags if flag in KINDS), None)
-            yield number, Buffer(name, size, max(alignment, 1), live=((start, end + 1),), hint=offset, kind=kind)
+            hint = None if offset == NOWHERE else offset
+            yield number, Buffer(name, size, max(alignment, 1), live=((start, end + 1),), hint=hint, kind=kind)
 
 
 def _name(row: dict[str, Any], taken: Found, place: Place, report: Report) -> str:

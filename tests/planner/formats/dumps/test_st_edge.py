@@ -188,6 +188,21 @@ def test_weights_keep_their_bytes_of_a_memory_that_holds_activations_too() -> No
     assert min(each.offset for each in found.placements) >= 4196
 
 
+def test_a_buffer_with_a_memory_and_no_place_is_planned_and_said_so() -> None:
+    made = document()
+    made["buffers"][2]["offset_start"] = -1
+    problem, warnings = read_problem(json.dumps(made).encode())
+    assert next((each.id, each.hint) for each in problem.buffers) == ("obs", None)
+    assert len(problem.buffers) == len(NETWORK)
+    assert [text.partition(",")[0] for text in warnings] == ["the buffer 'obs'"]
+    for row in made["buffers"][3:]:
+        row["offset_start"] = -1
+    problem, warnings = read_problem(json.dumps(made).encode())
+    assert [pool.alignment for pool in problem.pools] == [4]
+    assert [text.partition(",")[0] for text in warnings] == [f"{len(NETWORK)} buffers"]
+    assert verify(problem, plan(problem)) == ()
+
+
 def test_states_are_kept_throughout() -> None:
     made = document()
     made["buffers"][4]["flags"] = "STAI_FLAG_STATES|STAI_FLAG_PREALLOCATED"
