@@ -319,7 +319,10 @@ def _whole(args: dict[str, Any], name: str, place: Place, report: Report) -> int
 
 
 def _time(event: dict[str, Any], name: str, place: Place, report: Report) -> float:
-    value = event.get(name, 0)
+    if name not in event:
+        report.add(Code.MISSING_FIELD, (*place, name), f"{name} is missing: an event of a buffer has a time")
+        return 0
+    value = event[name]
     if type(value) not in (int, float) or not -MAX_TIME < value < MAX_TIME - 1:
         report.add(Code.WRONG_TYPE, (*place, name), f"{name} must be a time, not {quoted(value)}")
         return 0

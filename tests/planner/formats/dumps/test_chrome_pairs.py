@@ -23,6 +23,10 @@ def event(kind: str, time: float, name: str | None = None, size: int | None = No
     return row if size is None else row | {"args": {"size": size}}
 
 
+def without_time(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "ts"}
+
+
 def read(*events: dict[str, Any]) -> Problem:
     return read_problem(json.dumps({"traceEvents": events}).encode(), format="chrome-trace")[0]
 
@@ -85,6 +89,10 @@ def test_what_does_not_end_lasts_until_the_end() -> None:
         ([event("B", 0, "a", 8), event("B", 1, "a", 8)], "duplicate_id", "/traceEvents/1/name"),
         ([event("B", 4, "a", 8), event("E", 3)], "interval_reversed", "/traceEvents/1/ts"),
         ([event("B", 4, "a", 8), {**event("E", 3), "ts": "x"}], "wrong_type", "/traceEvents/1/ts"),
+        ([without_time(event("B", 4, "a", 8))], "missing_field", "/traceEvents/0/ts"),
+        ([event("B", 4, "a", 8), without_time(event("E", 5))], "missing_field", "/traceEvents/1/ts"),
+        ([without_time(event("X", 4, "a", 8, dur=1))], "missing_field", "/traceEvents/0/ts"),
+        ([without_time(event("i", 4, "[memory]")) | {"args": {"Bytes": 8}}], "missing_field", "/traceEvents/0/ts"),
         ([event("B", 4, None, 8)], "missing_field", "/traceEvents/0/name"),
         ([event("b", 0, "a", 8, id=1), event("b", 1, "a", 8, id=1)], "duplicate_id", "/traceEvents/1/id"),
         ([event("b", 0, "a", 8, id=1), event("e", 1, "a", id=2)], "contradiction", "/traceEvents/1/ph"),
