@@ -45,7 +45,7 @@ _BETWEEN = re.compile(r"[;,\s]+")
 
 def looks_like(data: bytes) -> bool:
     """True if the first line names these columns."""
-    first = data[:4096].split(b"\n", 1)[0].decode("utf-8", "replace")
+    first = data[:4096].split(b"\n", 1)[0].decode("utf-8-sig", "replace")
     return [cell.strip().strip('"') for cell in first.split(",")] in (COLUMNS, OLDER)
 
 

@@ -72,7 +72,7 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,20}\s*", re.ASCII)
 _LONG_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _GAP = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})(@.*)?", re.ASCII)
 _WINDOW = re.compile(r"@([0-9]{1,20}):([0-9]{1,20})", re.ASCII)
-_BASE = re.compile(rb"# pool_offset=([0-9]{1,18})\r?\n")
+_BASE = re.compile(rb"(?:\xef\xbb\xbf)?# pool_offset=([0-9]{1,18})\r?\n")
 
 PINNED = "the column offset fixes every buffer that has one; leave it out to plan their addresses anew"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
 from math import inf, isfinite
@@ -18,8 +19,11 @@ _DECIMAL = re.compile(r"-?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number. Lines that are not text may be in between."""
-    for number, line in enumerate(BytesIO(data), 1):
+    """Yield each line with its number, the first without a byte order mark. Lines that are not text may be in between."""
+    text = BytesIO(data)
+    if data.startswith(BOM_UTF8):
+        text.seek(len(BOM_UTF8))
+    for number, line in enumerate(text, 1):
         tick("reading")
         yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 

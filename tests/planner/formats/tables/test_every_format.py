@@ -58,6 +58,10 @@ TWICE = {
 NAMES_MAY_REPEAT = {"tflite", "vela-log", "executorch"}
 
 
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8, which some editors write."""
+
+
 def document(row: Format) -> bytes:
     return row.document
 
@@ -110,6 +114,14 @@ def changed(row: Format, word: str, change: Callable[[list[dict[str, Any]]], Non
     holder = whole.get("problem") or whole.get("functions", [whole])[0]
     change(holder.get("buffers") or holder["tensors"])
     return json.dumps(whole).encode()
+
+
+@EVERY
+def test_text_with_a_byte_order_mark_is_read_and_json_with_one_is_told_so(row: Format) -> None:
+    if row.is_json or row.name == "trace":
+        assert "byte order mark" in str(refused(row, MARK + document(row)))
+    elif row.is_text:
+        assert read_problem(MARK + document(row)) == read_problem(document(row))
 
 
 @EVERY
