@@ -147,17 +147,23 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         ),
     ),
     ("chrome-trace", "processes of their own"): trace(
-        lambda i: b'{"ph":"B","pid":%d,"name":"%d","args":{"size":1}}' % (i, i)
+        lambda i: b'{"ph":"B","ts":0,"pid":%d,"name":"%d","args":{"size":1}}' % (i, i)
     ),
     ("chrome-trace", "devices of their own"): trace(
-        lambda i: b'{"name":"[memory]","args":{"Bytes":1,"Device Id":%d}}' % i
+        lambda i: b'{"name":"[memory]","ts":0,"args":{"Bytes":1,"Device Id":%d}}' % i
     ),
-    ("chrome-trace", "memory events alone"): trace(lambda i: b'{"name":"[memory]","args":{"Addr":%d,"Bytes":1}}' % i),
+    ("chrome-trace", "memory events alone"): trace(
+        lambda i: b'{"name":"[memory]","ts":0,"args":{"Addr":%d,"Bytes":1}}' % i
+    ),
     ("chrome-trace", "buffers in threads of their own"): trace(
-        lambda i: b'{"ph":"B","tid":%d,"name":"b","args":{"size":1}}' % i
+        lambda i: b'{"ph":"B","ts":0,"tid":%d,"name":"b","args":{"size":1}}' % i
     ),
-    ("chrome-trace", "buffers inside each other"): trace(lambda i: b'{"ph":"B","name":"%d","args":{"size":1}}' % i),
-    ("chrome-trace", "buffers with ids"): trace(lambda i: b'{"ph":"b","id":%d,"name":"b","args":{"size":1}}' % i),
+    ("chrome-trace", "buffers inside each other"): trace(
+        lambda i: b'{"ph":"B","ts":0,"name":"%d","args":{"size":1}}' % i
+    ),
+    ("chrome-trace", "buffers with ids"): trace(
+        lambda i: b'{"ph":"b","ts":0,"id":%d,"name":"b","args":{"size":1}}' % i
+    ),
     ("chrome-trace", "bars of one buffer"): trace(
         lambda i: b'{"ph":"X","name":"b","ts":%d,"dur":1,"args":{"size":1}}' % (2 * i)
     ),
