@@ -328,9 +328,22 @@ def _parameters(operator: Operator, place: Place, tensors: Mapping[BufferId, Ten
                 report.add(Code.INVALID_VALUE, (*place, "inputs", j), text)
         return
     # an empty slice may begin at the very end
-    most = shape[operator.dim] - (operator.kind is OperatorKind.SELECT)
-    if not -shape[operator.dim] <= operator.start <= most:
-        text = f"dimension {operator.dim} has {shape[operator.dim]} indices; index {operator.start} does not exist"
+    extent = shape[operator.dim]
+    if not -extent <= operator.start <= extent - (operator.kind is OperatorKind.SELECT):
+        text = f"dimension {operator.dim} has {extent} indices; index {operator.start} does not exist"
         report.add(Code.OUT_OF_RANGE, (*place, "start"), text)
-    if operator.step < 1:
+    elif operator.step < 1:
         report.add(Code.OUT_OF_RANGE, (*place, "step"), f"must be 1 or more, not {operator.step}")
+    elif tensors[operator.outputs[0]].bits > _bits_from_start(operator, tensors[operator.inputs[0]]):
+        part, whole = (quoted(names[0]) for names in (operator.outputs, operator.inputs))
+        text = f"{part} goes past the end of {whole}: it has more than there is from index {operator.start} of dimension {operator.dim} on"
+        report.add(Code.OUT_OF_RANGE, (*place, "outputs", 0), text)
+
+
+def _bits_from_start(operator: Operator, whole: Tensor) -> int:
+    """Return the size of the largest slice that begins and steps like this one, or of a selected index."""
+    dim = operator.dim % len(whole.shape)
+    extent, others = whole.shape[dim], prod(whole.shape[:dim] + whole.shape[dim + 1 :])
+    left = extent - operator.start if operator.start >= 0 else -operator.start
+    count = 1 if operator.kind is OperatorKind.SELECT else -(-left // operator.step)
+    return count * others * whole.element_bits

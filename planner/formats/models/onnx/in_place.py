@@ -58,7 +58,8 @@ def _in_place(
     elif node.operator == "Split" and len(made) == len(node.outputs):
         axis = site.axis(len(first.type.shape), 0)
         shapes = [_form(outputs[0], id_)[0] for id_ in (source, *made)]
-        if len({(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}) > 1:
+        are_alike = len({(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}) == 1
+        if not are_alike or sum(shape[axis] for shape in shapes[1:]) > shapes[0][axis]:
             return  # the file says shapes that do not fit each other
         for id_, start in zip(made, accumulate((shape[axis] for shape in shapes[1:-1]), initial=0), strict=True):
             yield Operator(OperatorKind.SLICE, (source,), (id_,), axis, start)

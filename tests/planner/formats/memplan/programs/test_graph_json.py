@@ -25,6 +25,11 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+LONG = {"id": 1, "shape": [2, 6], "element_bits": 32, "is_output": True}
+"""A part of two indices."""
+PART = "/operators/0/outputs/0"
+
+
 def changed(**fields: Any) -> dict[str, Any]:
     return {**DOCUMENT, **fields}
 
@@ -66,6 +71,11 @@ def test_a_graph_is_read() -> None:
         (operator(start=4), "out_of_range", "/operators/0/start"),
         (operator(start=-5), "out_of_range", "/operators/0/start"),
         (operator(kind="slice", step=0), "out_of_range", "/operators/0/step"),
+        (operator(kind="slice", start=3) | {"tensors": [DOCUMENT["tensors"][0], LONG]}, "out_of_range", PART),
+        (operator(kind="slice", start=-1) | {"tensors": [DOCUMENT["tensors"][0], LONG]}, "out_of_range", PART),
+        (operator(kind="slice", start=4), "out_of_range", PART),
+        (operator(kind="slice", start=0, step=4) | {"tensors": [DOCUMENT["tensors"][0], LONG]}, "out_of_range", PART),
+        (operator() | {"tensors": [DOCUMENT["tensors"][0], LONG]}, "out_of_range", PART),
         (operator(start="0"), "wrong_type", "/operators/0/start"),
         (changed(operators=[]), "contradiction", "/tensors/1"),
         (changed(operators=DOCUMENT["operators"] * 2), "contradiction", "/operators/1/outputs/0"),
@@ -75,6 +85,12 @@ def test_wrong_graphs_are_named_with_the_place(document: dict[str, Any], code: s
     with pytest.raises(BadInput) as caught:
         read_graph(json.dumps(document).encode())
     assert (code, place) in [(str(finding.code), finding.pointer) for finding in caught.value.findings]
+
+
+def test_a_slice_may_take_all_that_is_left() -> None:
+    for cut in ({"start": 2}, {"start": -2}, {"start": 0, "step": 3}, {"start": 1, "step": 2}):
+        graph = operator(kind="slice", **cut) | {"tensors": [DOCUMENT["tensors"][0], LONG]}
+        assert read_graph(json.dumps(graph).encode()).operators[0].kind is OperatorKind.SLICE
 
 
 def test_concatenations_of_tensors_of_other_ranks_are_refused() -> None:

@@ -31,7 +31,8 @@ def test_an_alignment_that_is_asked_for_takes_the_place_of_the_usual_one(alignme
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [([1, 2], [4]), ([1], [1, 4]), ([], [1, 4]), ([1, 2], [1, 4, 1]), ([1, 2], [2, 4])]
+    ("first", "second"),
+    [([1, 2], [4]), ([1, 5], [1, 4]), ([1], [1, 4]), ([], [1, 4]), ([1, 2], [1, 4, 1]), ([1, 2], [2, 4])],
 )
 def test_parts_that_do_not_fit_the_whole_do_not_lie_in_it(first: list[int], second: list[int]) -> None:
     made = split(first, second)
