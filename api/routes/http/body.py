@@ -127,7 +127,10 @@ def went_away() -> Refusal:
 
 
 def require_type(request: Request, *allowed: str) -> str:
-    """Return the body's media type. Raises Refusal unless it is one of these."""
+    """Return the body's media type. Raises Refusal unless it is one of these, and not compressed."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        text = "bodies must be sent as they are, without Content-Encoding"
+        raise Refusal(415, HttpCode.UNSUPPORTED_ENCODING, text, headers={"Connection": "close"})
     given = request.headers.get("content-type", "")
     kind, *parameters = (part.strip().lower() for part in given.split(";"))
     wanted = ", ".join(allowed)

@@ -146,7 +146,7 @@ class Guard:
             )
         if scope["method"] not in SAFE_METHODS:
             self._require_own_page(headers, host)
-            self._require_plain(headers, is_streamed=path in STREAMED)
+            self._require_length(headers, is_streamed=path in STREAMED)
         is_for_all = path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
         return ANYBODY if is_for_all else self._owner(headers)
 
@@ -160,11 +160,8 @@ class Guard:
             return
         raise Refusal(403, HttpCode.FORBIDDEN_ORIGIN, "pages of other origins may not send this (allowed_origins)")
 
-    def _require_plain(self, headers: Headers, *, is_streamed: bool) -> None:
-        """Raise Refusal for compressed bodies, and for those with too great a length."""
-        if headers.get("content-encoding", "identity").lower() != "identity":
-            text = "bodies must be sent as they are, without Content-Encoding"
-            raise Refusal(415, HttpCode.UNSUPPORTED_ENCODING, text, headers={"Connection": "close"})
+    def _require_length(self, headers: Headers, *, is_streamed: bool) -> None:
+        """Raise Refusal for bodies with too great a length."""
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             text = "the Content-Length is no number"
