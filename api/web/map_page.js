@@ -27,5 +27,5 @@ if (panes.length === 2) {
   place("workspace").classList.add("two");
   place("workspace").prepend(new Comparison(...panes).root);
 }
-setUpTheme(() => panes.forEach((pane) => pane.redraw()));
+setUpTheme((atOnce) => panes.forEach((pane) => pane.redraw(atOnce)));
 for (const pane of panes) pane.start();

@@ -150,7 +150,7 @@ form.addEventListener("plan-file", ({ detail }) => showPlanFile(detail));
 jobs.addEventListener("open", ({ detail }) => show([new JobSource(detail)]));
 jobs.addEventListener("compare", ({ detail }) => show([panes[0].source, new JobSource(detail)]));
 addEventListener("hashchange", () => showAddressed());
-setUpTheme(() => panes.forEach((pane) => pane.redraw()));
+setUpTheme((atOnce) => panes.forEach((pane) => pane.redraw(atOnce)));
 setUpToken();
 setUpDrop();
 showAddressed();

@@ -351,3 +351,22 @@ def test_what_is_printed_is_the_plan_in_dark_on_white(visiting: Visiting) -> Non
     shades = [int(each) for each in re.findall(r"\d+", colour)[:3]]
     page.emulate_media(media="screen")
     assert max(shades) < 100
+
+
+@pytest.mark.parametrize(("system", "chosen"), [("dark", "auto"), ("light", "dark"), ("light", "auto")])
+def test_the_map_is_printed_light_whatever_the_theme_is(visiting: Visiting, system: str, chosen: str) -> None:
+    page = visiting(color_scheme=system).open()
+    page.select_option("#theme", chosen)
+    planned(page)
+    before = picture(page)
+    page.evaluate(
+        """() => addEventListener("beforeprint", () => {
+      const map = document.querySelector("canvas.base");
+      window.printed = [...map.getContext("2d").getImageData(1, 1, 1, 1).data, map.toDataURL() ];
+    })"""
+    )
+    page.pdf()
+    *corner, drawn = page.evaluate("() => window.printed")
+    assert corner == [255] * 4
+    assert (drawn == before) == ("dark" not in (system, chosen))
+    assert picture(page) == before, "the screen is as it was"

@@ -70,8 +70,8 @@ export class NestedArenas extends EventTarget {
     }
   }
 
-  redraw() {
-    for (const { view } of this.rows.values()) view.redraw();
+  redraw(atOnce) {
+    for (const { view } of this.rows.values()) view.redraw(atOnce);
   }
 
   #tell(text) {

@@ -67,9 +67,11 @@ export class MapView extends EventTarget {
     this.window.show(left[box], right[box], low[box], high[box]);
   }
 
-  redraw() {
+  // Draws everything in the colours of now, in the next frame or at once.
+  redraw(atOnce) {
     this.colours = null;
-    this.#ask();
+    if (atOnce) this.#draw();
+    else this.#ask();
   }
 
   close() {

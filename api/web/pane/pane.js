@@ -45,9 +45,9 @@ export class Pane extends EventTarget {
   }
 
   // Redraws in other colours.
-  redraw() {
-    this.maps.redraw();
-    this.parts?.redraw();
+  redraw(atOnce) {
+    this.maps.redraw(atOnce);
+    this.parts?.redraw(atOnce);
   }
 
   // The drawing, once there is one.

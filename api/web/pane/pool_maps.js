@@ -40,8 +40,8 @@ export class PoolMaps extends EventTarget {
   }
 
   // Redraws in other colours.
-  redraw() {
-    this.view.redraw();
+  redraw(atOnce = false) {
+    this.view.redraw(atOnce);
   }
 
   // Sets a plan's map: the displayed pool stays, if it exists.
