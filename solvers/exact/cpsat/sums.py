@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import lt
+from typing import Any
 
-from .engine import load
+from ...model.errors import Unsupported
+from .engine import NAME, load
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 
 class Sums:
-    """Written down as CP-SAT reads it."""
+    """Written down as CP-SAT reads it. Every call raises Unsupported for numbers of more than 64 bits."""
 
     def __init__(self) -> None:
         self._helper = load().cmh
@@ -20,7 +22,7 @@ class Sums:
 
     def variable(self, low: int, high: int) -> int:
         """A variable with a value in this range."""
-        self.proto.variables.add().domain.extend((low, high))
+        _put(self.proto.variables.add().domain, (low, high))
         self._count += 1
         return self._count - 1
 
@@ -42,7 +44,7 @@ class Sums:
         """The objective: the least of this sum and the constant."""
         objective, (variables, weights) = self.proto.objective, _added_up(entries)
         objective.vars.extend(variables)
-        objective.coeffs.extend(weights)
+        _put(objective.coeffs, weights)
         objective.offset = constant
         objective.scaling_factor = 1
 
@@ -64,8 +66,15 @@ class Sums:
     def _limit(constraint: object, entries: Iterable[tuple[int, int]], low: int, high: int) -> None:
         linear, (variables, weights) = constraint.linear, _added_up(entries)  # type: ignore[attr-defined]
         linear.vars.extend(variables)
-        linear.coeffs.extend(weights)
-        linear.domain.extend((low, high))
+        _put(linear.coeffs, weights)
+        _put(linear.domain, (low, high))
+
+
+def _put(numbers: Any, values: Sequence[int]) -> None:
+    try:
+        numbers.extend(values)
+    except TypeError:
+        raise Unsupported(NAME, "numbers of more than 64 bits") from None
 
 
 def _added_up(entries: Iterable[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import gcd
 from typing import Any
 
 from ....exact.cpsat import engine
 from ....exact.cpsat.sums import Sums
+from ....model.errors import StopReason, Unsupported
 from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
@@ -22,6 +24,8 @@ from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
 
 WORKERS = 1
 """Constant, so that every machine gives the same answer."""
+LARGEST_IN_THOUSANDTHS = 1 << 50
+"""Peaks up to this are weighed in thousandths, as rows may be stretched by some; larger ones only where they are stretched."""
 
 
 class Answering:
@@ -64,7 +68,11 @@ class Answering:
             is_soon_simplified=is_easy,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
-        return write_answer(_Model(self._program, asked, covers).solve(limits, control))
+        try:
+            found = _Model(self._program, asked, covers).solve(limits, control)
+        except Unsupported:  # its numbers are too large, which no work mends
+            found = Answer(None, None, None, StopReason.WORK_LIMIT)
+        return write_answer(found)
 
     def _relax(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         held = question["held"]
@@ -256,16 +264,19 @@ class _Model:
             model.limit_if(-1 - above, [(peak, 1)], high=begin)
             model.limit_if(above, [(peak, 1)], low=end)
             units.append((above, begin - end))
-        room_for = [(variable, -THOUSAND * weight) for variable, weight in units]
+        of = THOUSAND
+        if highest > LARGEST_IN_THOUSANDTHS:
+            full, of = full // gcd(full, of), of // gcd(full, of)
+        room_for = [(variable, -of * weight) for variable, weight in units]
         for row in rows:
             load = [(variable, full * weight) for variable, weight in self._load(row)]
-            model.limit([*load, *room_for], high=THOUSAND * room.spare - full * row.always)
+            model.limit([*load, *room_for], high=of * room.spare - full * row.always)
         if self._question.with_ends and room.step > 1 and not room.reserved:
             self._add_ends(p, peak, highest, rows)
         if self._question.heights:
             least, most = self._question.heights[p]
             model.limit(units, least, most)
-        self._add_covers(p, room.below(highest) * THOUSAND // full)
+        self._add_covers(p, room.below(highest) * of // full)
         return peak
 
     def _of(self, term: Costs) -> tuple[list[tuple[int, int]], int]:
