@@ -187,7 +187,7 @@ class HeldPeaks(PlacedChoices):
         if not is_bounded or self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries:
             self._bound_below_heights(index)
         if not self._is_settled(index) and self._can_begin_windows():
-            self._improve(index, self._some(budget.WHOLE), last=index + self._has_limits(index + 1))
+            self._improve(index, self._some(budget.WHOLE), last=index + self._are_peaks_after_choice(index + 1))
 
     def _displace_below(self, index: int, share: Share) -> None:
         """Blocks take the places of others with those peaks as they are."""

@@ -155,12 +155,14 @@ class InPieces(InSteps):
             return
         if self._can_begin_windows():
             windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
-            windows.adopt(self.pieces.chosen, self._tops_held(self._has_limits(1)), self._some(budget.ADOPTING))
+            windows.adopt(
+                self.pieces.chosen, self._tops_held(self._are_peaks_after_choice(1)), self._some(budget.ADOPTING)
+            )
             self._take(windows.placement)
 
     def _lower_second(self) -> None:
         """Lower a second term that counts peaks alone, where that costs nothing, and bound it pool by pool."""
-        if self._is_over() or self._is_settled(1) or self.best is None or not self._has_limits(1):
+        if self._is_over() or self._is_settled(1) or self.best is None or not self._are_peaks_after_choice(1):
             return
         if self._some(budget.LOWERING_SECOND) < budget.WINDOW_PER_ENTRY * self.program.entries:
             return

@@ -125,7 +125,7 @@ class Standing:
         """Is this a term that is bounded pool by pool?"""
         return False
 
-    def _has_limits(self, index: int) -> bool:
+    def _are_peaks_after_choice(self, index: int) -> bool:
         """Is this a term of peaks alone after one that the choice decides?"""
         return index < len(self.program.terms) and are_peaks_after_choice(self.program, index)
 
@@ -198,7 +198,7 @@ class Standing:
 
     def _keep_for_second(self) -> None:
         """Keep work for the bound of a second term of peaks alone, even if hardly any is left."""
-        if self._has_limits(1):
+        if self._are_peaks_after_choice(1):
             part, of = budget.SECOND
             most = (self.task.limits.work or budget.WITHOUT_LIMIT) * part // of
             self.kept = min(most, budget.SECOND_PER_ENTRY * self.program.entries)

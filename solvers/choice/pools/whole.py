@@ -104,7 +104,7 @@ class Whole(FreeHeights):
             self._pack_together(Choice(known, self.program.least_tops(pools), pools))
 
     def _has_floors(self, index: int) -> bool:
-        return self._has_limits(index)
+        return self._are_peaks_after_choice(index)
 
     def _goes_by_windows(self, index: int) -> bool:
         return not self._weighs_peaks(index) or are_peaks_after_choice(self.program, index)
