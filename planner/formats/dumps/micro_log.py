@@ -32,7 +32,7 @@ def read(source: Source) -> tuple[Problem, tuple[str, ...]]:
     buffers, rows = Gathered(), dict[str, int]()
     own = OwnPlan()
     for number, line in lines(source.data):
-        left = line.count("first_used=")
+        left = max(line.count("first_used="), line.count("): size="))
         for match in _ROW.finditer(line) if left else ():
             left -= 1
             id_, size, offset, first, last = match.group("id", "size", "offset", "first", "last")

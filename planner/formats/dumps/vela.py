@@ -46,6 +46,8 @@ _ROW = (
     r"\s*(?P<first>\S{1,40}) - \s*(?P<last>\S{1,40}): \s*(?P<start>0x\S{1,40}) - \s*(?P<end>0x\S{1,40}): "
     r"\s*(?P<size>\S{1,40}): \s*\S{1,40}: "
 )
+_BEGUN = re.compile(r"\s*[0-9]{1,40} - ")
+"""How a row begins."""
 _COLUMNS = re.compile(
     r"Start Time *-[^:]{1,40}: *Start Addr *-[^:]{1,40}:[^:]{1,40}:[^:]{1,40}:(?P<more>(?:[\w ]{1,40}:){0,8}) *Name *"
 )
@@ -142,7 +144,7 @@ def _rows(data: bytes, report: Report) -> Iterator[_Row]:
                 yield _Row(memory, number, match)
             elif (columns := _COLUMNS.fullmatch(line)) is not None:
                 shape = _Shape([name.strip() for name in columns["more"].split(":")[:-1]])
-            elif " - " in line and "0x" in line:
+            elif _BEGUN.match(line) or (" - " in line and "0x" in line):
                 report.add(Code.INVALID_VALUE, ("lines", number), f"line {number} does not look like {shape.sample}")
         if report.is_full:
             return

@@ -36,6 +36,8 @@ def test_a_plan_of_tflite_micro_is_found_among_other_lines_and_counts_once() -> 
         assert lives(read(apart.join(rows), "tflm-log")) == lives(problem), "a console may lose the ends of lines"
         assert refused((apart or " ").join([*rows, "first_used="]), "tflm-log") == ("invalid_value", "/lines/1")
     assert refused("x first_used=", "tflm-log") == ("invalid_value", "/lines/1")
+    for length in range(len("1 (id=1): size="), len(rows[1]) - 1):
+        assert refused(f"{rows[0]}\n{rows[1][:length]}", "tflm-log")[1] == "/lines/2", "a log that breaks off"
     assert refused("nothing", "tflm-log")[0] == "missing_field"
     assert refused(row.format("0", 0, 64, 0, 3, 1), "tflm-log") == ("interval_reversed", "/lines/1")
 

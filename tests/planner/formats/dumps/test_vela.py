@@ -140,3 +140,11 @@ def test_a_tensor_of_vela_may_write_its_addresses_in_another_way(count: int) -> 
     problem = read("\n".join([*OLD.splitlines()[:3], *rows, again, later]))
     assert problem.constraints.colocations == (Colocation("tagain", "t3", 0),)
     assert [buffer.id for buffer in problem.buffers][-3:] == [f"t{count - 1}", "tagain", "tlarger"]
+
+
+def test_a_log_that_breaks_off_within_a_row_is_refused() -> None:
+    last = OLD.splitlines()[-1]
+    for length in range(len("         1 - "), last.rindex(":")):
+        with pytest.raises(BadInput) as caught:
+            read_problem(OLD.replace(last, last[:length]).rstrip("\n").encode(), format="vela-log")
+        assert caught.value.findings[0].pointer == "/lines/5"
