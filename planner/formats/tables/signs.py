@@ -10,12 +10,17 @@ if TYPE_CHECKING:
 
 
 UTF_16 = "text in UTF-16: save it as UTF-8, as by `iconv -f {} -t UTF-8`"
+PICKLE = (
+    "a pickle, which can run code and is never read: save PyTorch's memory snapshot as JSON, "
+    "as by `json.dump(torch.cuda.memory._snapshot(), file)`"
+)
 WRAPPED = {
     b"\x1f\x8b": "compressed by gzip: unpack it first, as by `gzip -d`",
     b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first, as by `zstd -d`",
     b"\xfd7zXZ\x00": "compressed by xz: unpack it first, as by `xz -d`",
     b"BZh": "compressed by bzip2: unpack it first, as by `bzip2 -d`",
-    b"PK\x03\x04": "a zip archive, but not of columns: unpack it first",
+    b"PK\x03\x04": "a zip archive, but not of columns: unpack it first; a program of torch.export (.pt2) goes to memplan.compilers.torch_program",
+    **{bytes((0x80, protocol)): PICKLE for protocol in range(2, 6)},
     b"\xff\xfe": UTF_16.format("UTF-16"),
     b"\xfe\xff": UTF_16.format("UTF-16"),
 }

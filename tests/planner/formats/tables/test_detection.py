@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -117,6 +118,7 @@ def test_text_in_utf_16_is_named_where_the_ending_says_the_format(text: str, nam
         (json.dumps(MEMPLAN).encode("utf-16-le"), "text in UTF-16"),
         (json.dumps(MEMPLAN).encode("utf-16-be"), "text in UTF-16"),
         (CSV.decode().encode("utf-16-le"), "text in UTF-16"),
+        *((pickle.dumps({"segments": []}, protocol), "a pickle") for protocol in range(2, 6)),
     ],
 )
 def test_what_a_file_is_packed_in_is_named(data: bytes, what: str, name: str | None) -> None:
