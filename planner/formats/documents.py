@@ -111,8 +111,8 @@ class Source:
 
     @cached_property
     def is_trace(self) -> bool:
-        """True if the first line claims to be a trace: one JSON object per line."""
-        return b'"memplan-trace/' in self.data[:65536].split(b"\n", 1)[0]
+        """True if the first line that is not blank claims to be a trace: one JSON object per line."""
+        return b'"memplan-trace/' in self.data[:65536].lstrip().split(b"\n", 1)[0]
 
     @cached_property
     def may_be_json(self) -> bool:

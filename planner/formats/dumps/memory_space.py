@@ -15,7 +15,7 @@ from ...model.columns.gathered import Gathered
 from ...model.columns.numbered import Numbered
 from ...model.errors import Code
 from ...model.problem import MAX_TIME, Buffer, Lifetimes, Pool, Problem
-from ..planners.minimalloc import rows
+from ..planners.minimalloc import first_row, rows
 from ..text.lines import decimal, whole
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ _BETWEEN = re.compile(r"[;,\s]+")
 
 def looks_like(data: bytes) -> bool:
     """True if the first line names these columns."""
-    first = data[:4096].split(b"\n", 1)[0].decode("utf-8-sig", "replace")
-    return [cell.strip().strip('"') for cell in first.split(",")] in (COLUMNS, OLDER)
+    return [cell.strip().strip('"') for cell in first_row(data[:4096]).split(",")] in (COLUMNS, OLDER)
 
 
 def read(source: Source) -> tuple[Problem, tuple[str, ...]]:

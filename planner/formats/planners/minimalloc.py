@@ -77,11 +77,16 @@ _BASE = re.compile(rb"(?:\xef\xbb\xbf)?# pool_offset=([0-9]{1,18})\r?\n")
 PINNED = "the column offset fixes every buffer that has one; leave it out to plan their addresses anew"
 
 
+def first_row(head: bytes) -> str:
+    """Return the first line that is not empty, as programs end lines."""
+    return head.lstrip(b"\xef\xbb\xbf\r\n").replace(b"\r", b"\n").split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
 def looks_like_csv(data: bytes) -> bool:
     """True if the first line names the columns, after an optional line with the memory's beginning."""
     base = _BASE.match(data)
     head = data[:4096] if base is None else data[base.end() : base.end() + 4096]
-    first = head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    first = first_row(head)
     names = {_COLUMNS.get(cell.strip().strip('"')) for cell in first.split(",")}
     return names.issuperset(_REQUIRED)
 

@@ -253,7 +253,7 @@ FORMATS: dict[str, Format] = {
             "XLA's buffer assignment as text",
             ("-buffer-assignment.txt",),
             (LOG,),
-            lambda source: b"BufferAssignment:\nallocation " in source.data,
+            lambda source: any(f"BufferAssignment:{end}allocation ".encode() in source.data for end in ("\n", "\r\n")),
             "planner.formats.dumps.assignment_text:read",
             examples.XLA_TEXT,
             Memory(6, 6, besides=2),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def is_xla(source: Source) -> bool:
 
 
 def is_memory_space(source: Source) -> bool:
-    if not source.data.removeprefix(BOM_UTF8).startswith(b"buffer_id,"):
+    if not source.data[:64].lstrip(b"\xef\xbb\xbf\r\n").startswith(b"buffer_id,"):
         return False
     from ..dumps.memory_space import looks_like
 

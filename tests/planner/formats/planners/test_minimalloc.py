@@ -52,6 +52,7 @@ def test_the_usual_columns_are_read() -> None:
 def test_any_order_of_columns_and_line_ends_is_read() -> None:
     assert read_problem(b"size,id,upper,lower\r\n4,a,3,-1\r\n\r\n")[0].buffers == (Buffer("a", 4, live=((-1, 3),)),)
     assert read_problem(b'\xef\xbb\xbf"id","lower","upper","size"\n"a,b",0,1,2\n')[0].buffers[0].id == "a,b"
+    assert read_problem(b"id,lower,upper,size\ra,0,1,2\r")[0].buffers[0].id == "a"
     assert read_problem(b"\xef\xbb\xbf# pool_offset=64\nid,lower,upper,size\na,0,1,2\n")[0].pools[0].base == 64
 
 

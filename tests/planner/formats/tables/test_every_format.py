@@ -125,6 +125,13 @@ def test_text_with_a_byte_order_mark_is_read_and_json_with_one_is_told_so(row: F
 
 
 @EVERY
+def test_text_is_recognised_whatever_ends_its_lines(row: Format) -> None:
+    plain = document(row)
+    for data in (plain.replace(b"\n", b"\r\n"), b"\n" + plain, b"\r\n" + plain.replace(b"\n", b"\r\n"), plain.rstrip()):
+        assert not row.is_text or read_problem(data)[0] == read_problem(plain)[0]
+
+
+@EVERY
 def test_the_example_of_each_format_holds_two_buffers(row: Format) -> None:
     problem, warnings = read_problem(document(row), format=row.name)
     assert [(buffer.size, str(buffer.id)[-1] in "ab12") for buffer in problem.buffers] == [(64, True), (32, True)]
