@@ -230,6 +230,11 @@ def _bars(events: list[Any], at: Place, report: Report) -> _Bars:
             if type(args["Bytes"]) is not int or abs(args["Bytes"]) > MAX_ADDRESS:
                 report.add(Code.WRONG_TYPE, (*place, "args", "Bytes"), "must be a whole number")
                 continue
+            if "Addr" not in args:
+                report.add(
+                    Code.MISSING_FIELD, (*place, "args", "Addr"), "memory that is allocated or freed has an address"
+                )
+                continue
             changes.add(i, args, _time(event, "ts", place, report))
         if report.is_full:
             break

@@ -150,7 +150,7 @@ SHORT_ROWS: dict[tuple[str, str], Make] = {
         lambda i: b'{"ph":"B","ts":0,"pid":%d,"name":"%d","args":{"size":1}}' % (i, i)
     ),
     ("chrome-trace", "devices of their own"): trace(
-        lambda i: b'{"name":"[memory]","ts":0,"args":{"Bytes":1,"Device Id":%d}}' % i
+        lambda i: b'{"name":"[memory]","ts":0,"args":{"Addr":0,"Bytes":1,"Device Id":%d}}' % i
     ),
     ("chrome-trace", "memory events alone"): trace(
         lambda i: b'{"name":"[memory]","ts":0,"args":{"Addr":%d,"Bytes":1}}' % i

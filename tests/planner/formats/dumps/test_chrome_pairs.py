@@ -92,7 +92,11 @@ def test_what_does_not_end_lasts_until_the_end() -> None:
         ([without_time(event("B", 4, "a", 8))], "missing_field", "/traceEvents/0/ts"),
         ([event("B", 4, "a", 8), without_time(event("E", 5))], "missing_field", "/traceEvents/1/ts"),
         ([without_time(event("X", 4, "a", 8, dur=1))], "missing_field", "/traceEvents/0/ts"),
-        ([without_time(event("i", 4, "[memory]")) | {"args": {"Bytes": 8}}], "missing_field", "/traceEvents/0/ts"),
+        (
+            [without_time(event("i", 4, "[memory]")) | {"args": {"Addr": 0, "Bytes": 8}}],
+            "missing_field",
+            "/traceEvents/0/ts",
+        ),
         ([event("B", 4, None, 8)], "missing_field", "/traceEvents/0/name"),
         ([event("b", 0, "a", 8, id=1), event("b", 1, "a", 8, id=1)], "duplicate_id", "/traceEvents/1/id"),
         ([event("b", 0, "a", 8, id=1), event("e", 1, "a", id=2)], "contradiction", "/traceEvents/1/ph"),

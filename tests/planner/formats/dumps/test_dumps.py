@@ -52,6 +52,12 @@ def test_memory_events_of_a_profiler_are_paired_by_address() -> None:
     assert lives(problem) == {"1": ((0, 2),), "2": ((1, 3),)}
 
 
+def test_memory_events_without_an_address_are_refused() -> None:
+    events = [changed(1.5, 64, 8), changed(2.25, 32, 9)]
+    del events[1]["args"]["Addr"]
+    assert refused(json.dumps(events), "chrome-trace") == ("missing_field", "/1/args/Addr")
+
+
 def test_memory_events_of_a_long_trace_are_paired_like_those_of_a_short_one() -> None:
     """Long documents are read in pieces, each of which is forgotten before the next."""
     steps = range(2_000)
