@@ -56,7 +56,8 @@ def where_of(priority: int) -> Where:
 def rank_of(priority: int, now: int | None, mine: int | None) -> int:
     """Return a job's rank among those delivered to workers elsewhere, of which the greatest comes first.
 
-    It follows from the ranks of the last or next job taken, and of its owner's last job before it or alike: owners alternate from their arrival on: one with few jobs waits for few, and later jobs of others do not overtake those waiting.
+    It follows from the ranks of the last or next job taken, and of its owner's last job before it or alike. So owners alternate from their arrival on:
+    one with few jobs waits for few, and later jobs of others do not overtake those that wait.
     """
     place = max(0 if now is None else _place(now), 0 if mine is None else _place(mine) + 1)
     return priority % STEP - STEP * place

@@ -276,7 +276,10 @@ class InPieces(InSteps):
         return replace(further, gain=max(rise, further.gain), work=first.work + further.work)
 
     def _improve_filled(self, relaxed: Relaxed) -> bool:
-        """Fill pools in turn, and improve that window by window, where they can be no lower together and each holds what is in it; false if that comes to little."""
+        """Fill pools in turn, and improve that window by window; false if that comes to little.
+
+        Only where pools can be no lower together, and each has room for what the linear program puts into it.
+        """
         if not self._can_fill_together() or not has_room_for_each(self.program, relaxed):
             return False
         filling = Filling(self.instance, 0, self.task, self.control)

@@ -265,9 +265,10 @@ class Placing:
         return fit.used
 
     def _hints(self, problem: Problem, below: int | None) -> list[Hint]:
-        """Return which buffers may not fit either: those near the time near which few of another choice did not, then what others that did not are nearly all of.
+        """Return which buffers may not fit, judging by other choices that did not.
 
-        Of the latter, what has most buffers comes first. Of a small problem there is only one hint, as each takes much of the work.
+        First come those around the time at which few buffers of another choice did not fit together. Then come the buffers shared with a choice that did
+        not fit, where these are nearly all of that choice; the most buffers first. Of a small problem there is only one hint, as each takes much of the work.
         """
         alike, near = [], []
         for refuted, room, work, core in self._refuted:

@@ -107,7 +107,10 @@ class Windows:
             number += 1
 
     def adopt(self, wanted: Mapping[int, int], tops: tuple[int | None, ...], work: int) -> None:
-        """Choose anew, below these peaks, where these pools are others than those of now and cost less in the first term: there, and with neighbours where that is not enough."""
+        """Choose anew, below these peaks, the classes that these pools would move and that would then cost less in the first term.
+
+        Where that finds nothing better, their neighbours are chosen with them.
+        """
         end = self.work + work
         for members in self._others(wanted):
             for around in NEIGHBOURS:
