@@ -100,6 +100,14 @@ def test_wrong_settings_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, nam
         read_settings()
 
 
+@pytest.mark.parametrize("value", ["5ecret", "ann=5ecret", "5ecret,ann=123", "=5ecret"])
+def test_a_token_that_stands_where_its_digest_should_is_not_shown(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MEMPLAN_TOKENS", value)
+    with pytest.raises(WrongSettings) as caught:
+        read_settings()
+    assert "5ecret" not in str(caught.value)
+
+
 def test_unknown_variables_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = unknown_variables()
     for name in ("", "PROT", "SERVICE_HOST", "KERNELS", "SETTINGS", "PORT"):
