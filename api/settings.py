@@ -228,9 +228,7 @@ class Settings(BaseSettings):
     def _hashes(cls, value: dict[str, str]) -> dict[str, str]:
         for name, digest in value.items():
             if not name or not HASH.fullmatch(digest):
-                which = (
-                    repr(name[:40]) if digest else "each"
-                )  # what stands alone may be a token, which no log should show
+                which = repr(name[:40]) if digest else "each"  # alone it may be a token, which no log should show
                 raise ValueError(f"{which} needs a name and 64 hexadecimal digits, as in name=0123…")
         return value
 
