@@ -172,8 +172,12 @@ LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
 """Pools are first of all filled in turn where so many blocks are live at a time, on average, a program is cut in time,"""
 SCARCE_PER_ENTRY = 150
 """or there is less work for each number in the program;"""
+POORLY = 1
+"""They are filled again, at prices, but not where a small program is soon asked about as a whole, unless what was filled is more than twice what is proven;"""
 HEIGHTS_FILLED = 3
 """and below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way."""
+HOLDING, HEIGHTS_HELD = Share(1, 3), 3
+"""For heights that hold at all times, where pools could not be filled; and below so many of them the choice may be packed;"""
 DISPLACING_FILLED = Share(1, 2)
 """Of what is left then, for blocks that take the places of others below the heights that were filled."""
 WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000
@@ -316,6 +320,8 @@ COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
+STATES_A_UNIT, SECTION_FOLLOWED = 12, 50
+"""Choices that are followed through time, and each section in which they are."""
 SETTLED_A_UNIT = 16
 """Numbers in a program that are looked through where most of its classes are settled."""
 WINDOW_PER_ENTRY = 1

@@ -24,6 +24,7 @@ from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
 from .prices.crowds import Priced, prices_of
+from .prices.division_tree import is_held_by_sum
 from .prices.fullest_rows import spread_rows
 from .prices.tops import Tops, highest_tops
 from .program.least import only_homes
@@ -32,6 +33,7 @@ from .questions.asking import ByHeights
 from .questions.question import Answer, Question
 from .searches.filling import Filling, last_turn
 from .searches.fullest import FullestFirst
+from .searches.lasting import LastingHeights
 from .searches.peaks import Choice, is_held_by_peaks
 
 
@@ -70,8 +72,30 @@ class HeldPeaks(PlacedChoices):
         """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
         filling = Filling(self.instance, 1, self.task, self.control)
         self._fill_with(filling)
-        if at_prices:
+        if not self.is_filled:
+            self._hold_heights()
+        if at_prices and not (self._is_small() and self._is_reached(1, budget.POORLY)):
             self._fill_at_prices(max(self.program.terms[0].of_peaks) * filling.least)
+
+    def _is_small(self) -> bool:
+        """Is the program so small that it is mostly answered as a whole?"""
+        return self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
+
+    def _hold_heights(self) -> None:
+        """Pack a choice below heights that hold at all times."""
+        if self._is_over() or self.value is None or not is_held_by_sum(self.instance, self.program, 1):
+            return
+        if not self._find_prices(1):
+            return
+        most = self.value[0] // self.program.terms[0].of_peaks[0]
+        search = LastingHeights(
+            self.instance, self.program, self.number, 1, self.of_rows[1], most, self.control.stopped
+        )
+        choices = search.choices(self._some(budget.HOLDING))
+        self.packing.work += search.work
+        for choice in choices[: budget.HEIGHTS_HELD]:
+            if not self._is_over() and not self.is_filled:
+                self.is_filled = self._pack_below(choice, self._some(budget.CLASHES))
 
     def _free_rooms(self) -> list[Room]:
         """Pools whose peaks the first term does not count."""

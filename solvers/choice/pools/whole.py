@@ -267,10 +267,6 @@ class Whole(FreeHeights):
             return []
         return self._ask_by_divisions(index, budget.AGAIN if is_small and not is_scarce else budget.BESIDE_WINDOWS)
 
-    def _is_small(self) -> bool:
-        """Is the program so small that it is mostly answered as a whole?"""
-        return self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
-
     def _begin_filled(self, index: int, *, is_scarce: bool) -> bool:
         """Fill pools before a second term is asked about; where little work is left, after divisions, if these leave much open. False if it cannot be done."""
         if is_scarce and self._some(budget.WHOLE) >= budget.DIVIDED_FIRST_PER_ENTRY * self.program.entries:
