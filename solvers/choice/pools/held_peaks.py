@@ -32,9 +32,12 @@ from .program.program import Program, Room, settled_in
 from .questions.asking import ByHeights
 from .questions.question import Answer, Question
 from .searches.filling import Filling, last_turn
-from .searches.fullest import FullestFirst
+from .searches.fullest import MOST_SCALED, FullestFirst
 from .searches.lasting import LastingHeights
 from .searches.peaks import Choice, is_held_by_peaks
+
+WORTH = 1_000
+"""So many times as much as all choices cost is the height of the highest pool worth where pools are to be lowered at any cost."""
 
 
 class HeldPeaks(PlacedChoices):
@@ -140,7 +143,8 @@ class HeldPeaks(PlacedChoices):
     def _lowered_to(self, placement: Placement, tops: tuple[int, ...]) -> Windows:
         """From this placement, what is too high for these tops is lowered, window by window, whatever the second term costs by that."""
         term = self.program.terms[1]
-        price = max(sum(map(max, term.of_homes)) // max(*tops, 1), 1)
+        most = sum(map(max, term.of_homes))
+        price = max(most * (WORTH if most * WORTH < MOST_SCALED else 1) // max(*tops, 1), 1)
         weighted = replace(self.program, terms=(term._replace(of_peaks=(price,) * len(tops)),))
         windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, placement)
         windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
