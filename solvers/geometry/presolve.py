@@ -34,7 +34,8 @@ def unit(instance: Instance) -> int:
     if instance.was is not None:  # a block that stays at its old place is as good as fixed there
         lengths.append(instance.was.stays[:, 2])
     g = int(np.gcd.reduce(np.concatenate(lengths)))
-    moduli = sorted(set(instance.modulus[live & ~fixed].tolist()))
+    steps = {pool.step for pool in instance.pools if pool.step > 1}
+    moduli = sorted(steps.union(instance.modulus[live & ~fixed].tolist()))
     changed = True
     while changed:
         changed = False
@@ -105,6 +106,7 @@ def scaled(instance: Instance, g: int) -> Instance:
                 pool,
                 capacity=None if pool.capacity is None else pool.capacity // g,
                 reserved=tuple((begin // g, end // g) for begin, end in pool.reserved),
+                step=1 if pool.step % g else pool.step // g,
             )
             for pool in instance.pools
         ),
@@ -192,14 +194,17 @@ class _Divided:
         if squeeze:
             start, end, sections = _squeeze(start, end)
         grid = np.ix_(blocks, pools)
+        specs, part_high = tuple(whole.pools[p] for p in pools.tolist()), whole.part_high[parts]
+        if len(specs) == 1:  # all that is there can be as high as it counts
+            specs, part_high = (replace(specs[0], step=1),), specs[0].whole(part_high)
         _, pool_class = np.unique(whole.pool_class[blocks], return_inverse=True)
         small = replace(
             whole,
-            pools=tuple(whole.pools[p] for p in pools.tolist()),
+            pools=specs,
             sections=len(sections),
             part_block=self.new_block[whole.part_block[parts]],
             part_low=whole.part_low[parts],
-            part_high=whole.part_high[parts],
+            part_high=part_high,
             rect_part=self.new_part[whole.rect_part[rects]],
             rect_start=start,
             rect_end=end,

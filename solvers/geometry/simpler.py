@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -48,32 +49,38 @@ def lowered(instance: Instance, pool: int, ceiling: int) -> Instance:
 
 
 class Stepped(NamedTuple):
-    """An instance in which all ends are multiples of `step`, as all bases are. Its placements are the same, and end at most `waste` higher."""
+    """An instance in which pools end at multiples of their steps, as all bases in them are. Its placements are the same."""
 
     instance: Instance
-    step: int
-    waste: int
+    waste: tuple[int, ...]
+    """By how much each pool ends higher at most."""
 
 
 def stepped(instance: Instance) -> Stepped | None:
-    """The instance with heights rounded up as far as no placement notices; None if that changes nothing."""
-    inside = instance.allowed
-    lows = (instance.modulus[inside], instance.residue[inside], instance.lowest[inside], instance.part_low)
-    step = int(np.gcd.reduce(np.concatenate(lows)))
-    if step < 2 or not (instance.part_high % step).any():  # a step of 0: there is nothing
+    """The instance with ends rounded up as far as no placement notices; None if that changes nothing."""
+    steps = [_step(instance, pool) for pool in range(len(instance.pools))]
+    least = max(gcd(*steps), 1)  # heights become multiples of what all pools have in common
+    pools = tuple(_in_steps(pool, step or least) for pool, step in zip(instance.pools, steps, strict=True))
+    if not any((instance.part_high % pool.step).any() for pool in pools):
         return None
-    if any(begin % step for pool in instance.pools for begin, _ in pool.reserved):
+    if any(begin % pool.step for pool in pools for begin, _ in pool.reserved):
         return None  # of blocks as high in steps some can end there, others not
-    high = -(-instance.part_high // step) * step
-    wide = replace(instance, pools=tuple(_in_steps(pool, step) for pool in instance.pools), part_high=high)
-    return Stepped(wide, step, int((wide.block_high - instance.block_high).max()))
+    wide = replace(instance, pools=pools, part_high=-(-instance.part_high // least) * least)
+    return Stepped(wide, tuple(int((pool.whole(instance.block_high) - instance.block_high).max()) for pool in pools))
+
+
+def _step(instance: Instance, pool: int) -> int:
+    """The greatest step of which all bases in the pool are multiples; 0 if nothing may be there."""
+    inside = instance.allowed[:, pool]
+    lows = (array[inside, pool] for array in (instance.modulus, instance.residue, instance.lowest))
+    return int(np.gcd.reduce(np.concatenate([*lows, instance.part_low]))) if inside.any() else 0
 
 
 def _in_steps(pool: PoolSpec, step: int) -> PoolSpec:
     """The pool with its end, and those of its reserved ranges, rounded up."""
-    ranges = tuple((begin, -(-end // step) * step) for begin, end in pool.reserved)
-    capacity = None if pool.capacity is None else -(-pool.capacity // step) * step
-    return replace(pool, capacity=capacity, reserved=ranges)
+    wide = replace(pool, step=step)
+    ranges = tuple((begin, wide.whole(end)) for begin, end in pool.reserved)
+    return replace(wide, capacity=None if pool.capacity is None else wide.whole(pool.capacity), reserved=ranges)
 
 
 class Throughout(NamedTuple):

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Numbers = TypeVar("Numbers", int, Ints)
 
 ADDRESS_LIMIT = 1 << 62
 
@@ -88,6 +89,12 @@ class PoolSpec:
     cost: int = 1
     rank: int = 0
     """Position in the order of preference; pool 0 is used first."""
+    step: int = 1
+    """Its peak is counted in whole steps, of which all bases in it are multiples. Heights need not be."""
+
+    def whole(self, units: Numbers) -> Numbers:
+        """So many units, rounded up to whole steps."""
+        return -(-units // self.step) * self.step
 
 
 @dataclass(frozen=True, slots=True, eq=False)

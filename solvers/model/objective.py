@@ -10,11 +10,11 @@ from .outcome import Value
 
 
 def peaks(instance: Instance, placement: Placement) -> tuple[int, ...]:
-    """The largest end in each pool; 0 if it is empty."""
+    """The largest end in each pool, in whole steps of it; 0 if it is empty."""
     end = placement.offset + instance.block_high
     top = np.zeros(len(instance.pools), dtype=np.int64)
     np.maximum.at(top, placement.pool, end)
-    return tuple(top.tolist())
+    return tuple(pool.whole(end) for pool, end in zip(instance.pools, top.tolist(), strict=True))
 
 
 def value_of_peaks(instance: Instance, pool_peaks: tuple[int, ...]) -> int:

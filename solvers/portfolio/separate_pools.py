@@ -173,7 +173,7 @@ class SeparatePools:
                 self._take(pool, component, outcome.solver or "greedy", _only_found(component, outcome))
             proven_by = next((each.solver for each in outcome.certificates if each.solver is not None), None)
             if proven_by is not None:
-                bound = tuple(max(bound - wide.waste, 0) for bound in outcome.bound[:1])
+                bound = tuple(max(bound - wide.waste[0], 0) for bound in outcome.bound[:1])
                 self._take(pool, component, proven_by, replace(outcome, placement=None, value=None, bound=bound))
 
     def _enough(self, pool: SinglePool) -> int:

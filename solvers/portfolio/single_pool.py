@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
@@ -18,13 +17,11 @@ from ..geometry.presolve import Piece, above, cut, floor_of, restrict, scaled, u
 from ..geometry.simpler import below, raised, throughout, with_ranges
 from ..heuristics.core import core_weight
 from ..model.conflicts import components, live_pair_count
-from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Placement, Term
+from ..model.instance import ADDRESS_LIMIT, Bools, Instance, Ints, Numbers, Placement, Term
 from ..model.outcome import Certificate, Proof
 from ..model.solver import never
 from .execute import Earnings
 from .kinds import Kind, kind_of
-
-Numbers = TypeVar("Numbers", int, Ints)
 
 MOST_DOUBLINGS = 2
 """An engine's share doubles at most so often."""

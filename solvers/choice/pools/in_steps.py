@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import gcd
+from operator import mul
 
 from ...bounds.first_bounds import first_bounds, peaks_at_least
 from ...geometry.simpler import Stepped
@@ -173,12 +174,13 @@ class InSteps(HeldPeaks):
     def _in_steps(self, term: Costs, value: int) -> int:
         """The most that a term of this value can be in whole steps."""
         assert self.wide is not None
-        most = value + self._waste(term)
-        unit = self.wide.step if term.is_largest else self.wide.step * gcd(*term.of_peaks)
+        steps = [pool.step for pool in self.wide.instance.pools]
+        if term.is_largest:
+            return max((value + waste) // step * step for waste, step in zip(self.wide.waste, steps, strict=True))
+        most, unit = value + self._waste(term), gcd(*map(mul, term.of_peaks, steps))
         return most - most % unit if unit and not any(map(any, term.of_homes)) else most
 
     def _waste(self, term: Costs) -> int:
         """By how much the term is less than in whole steps at most."""
         assert self.wide is not None
-        waste = self.wide.waste
-        return waste if term.is_largest else term.of_tops((waste,) * len(self.program.rooms))
+        return max(self.wide.waste) if term.is_largest else term.of_tops(self.wide.waste)

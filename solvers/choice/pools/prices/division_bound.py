@@ -15,6 +15,11 @@ from ..program.program import Heights, Pools, Section
 from .crowds import Priced
 
 
+def least_of(units: Sequence[int], homes: Pools) -> int:
+    """What a class takes where it takes least."""
+    return min(units[pool] for pool in homes)
+
+
 class DivisionBound:
     """A lower bound of one term that counts no peaks, in parts of a unit of cost, for each division of a section, some of which may be open."""
 
@@ -29,7 +34,7 @@ class DivisionBound:
     ) -> None:
         """`section` is what is divided, in turn; `ends` are the greatest heights, and `tops` those where the bound should be good.
 
-        `free` is how much higher all pools together may be than what is live there.
+        `free` is how much higher all pools together may be than what is live there, each class where it takes least.
         """
         here = {group for group, _ in section}
         self._fixed = sum(min(priced.due(group).values()) for group in range(len(homes)) if group not in here)
@@ -37,11 +42,17 @@ class DivisionBound:
             _OfHeight([(low, first, last) for low, _, (first, last) in priced.stretches(pool, 0, end)], end, top)
             for pool, (end, top) in enumerate(zip(ends, tops, strict=True))
         ]
+        worth = [each.worth for each in self._of_pools]
+        of_free = min(0, *worth)
         self._due = [
-            {pool: priced.due(group)[pool] + units * self._of_pools[pool].worth for pool in homes[group]}
+            {
+                pool: priced.due(group)[pool] + units[pool] * worth[pool] - (units[pool] - least) * of_free
+                for pool in homes[group]
+            }
             for group, units in section
+            for least in [least_of(units, homes[group])]
         ]
-        self._fixed += free * min(0, *(each.worth for each in self._of_pools))
+        self._fixed += free * of_free
         self._rest = [0]
         """By how many are open, what they cost at least."""
         for due in reversed(self._due):

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush, nsmallest
-from operator import ge
+from itertools import accumulate, starmap
+from operator import add, ge
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program.program import Costs, Heights, Pools, Program, Section
 from .crowds import FINEST, Priced, Relaxed, prices_of
-from .division_bound import DivisionBound
+from .division_bound import DivisionBound, least_of
 from .hulls import Closed, Hulls
 
 if TYPE_CHECKING:
@@ -97,23 +98,26 @@ class DivisionTree:
         self._alone = replace(program, terms=(program.terms[1],))
         self._hulls = Hulls(program, (most,), best)
         self._always = [0] * len(program.rooms)
-        units = dict[int, int]()
-        for group, size in full:
+        nothing = (0,) * len(program.rooms)
+        units = dict[int, tuple[int, ...]]()
+        for group, sizes in full:
             homes = program.homes[group]
             if len(homes) > 1:
-                units[group] = units.get(group, 0) + size
+                units[group] = tuple(map(add, units.get(group, nothing), sizes))
             else:
-                self._always[homes[0]] += size
-        self._section = sorted(units.items(), key=lambda each: (-each[1], each[0]))
-        """(class, units) of all that are divided, in turn."""
-        self._free = most // program.terms[0].of_peaks[0] - sum(units.values()) - sum(self._always)
+                self._always[homes[0]] += sizes[homes[0]]
+        self._section = sorted(units.items(), key=lambda each: (-self._least(*each), each[0]))
+        """What is divided, in turn."""
+        self._free = most // program.terms[0].of_peaks[0] - sum(starmap(self._least, units.items())) - sum(self._always)
         self._ends = [program.highest(pool) for pool in range(len(program.rooms))]
-        self._least = [0] * len(program.rooms)
+        self._lowest = [0] * len(program.rooms)
         """What is in each pool in any case at some section."""
         for row in program.rows:
-            self._least[row.pool] = max(self._least[row.pool], row.always)
+            self._lowest[row.pool] = max(self._lowest[row.pool], row.always)
         self._rest = list[list[int]]()
-        """By how many are open, the most that they may take in each pool."""
+        """By how many are open, the most that they may take in each pool, each as little as anywhere."""
+        self._taken = list[int]()
+        """By how many are divided, the least that all pools hold by that."""
         self._prices = list[tuple[Priced, Sequence[float]]]()
         self._bounds = list[DivisionBound]()
         self._open = list[_Part]()
@@ -234,10 +238,11 @@ class DivisionTree:
 
     def _begin(self, bound: int) -> None:
         """All divisions anew."""
-        self._rest = [[0] * len(self._always)]
-        for group, size in reversed(self._section):
+        self._rest, least = [[0] * len(self._always)], [self._least(*each) for each in self._section]
+        for (group, _), size in zip(reversed(self._section), reversed(least), strict=True):
             homes = self._program.homes[group]
             self._rest.append([most + size * (pool in homes) for pool, most in enumerate(self._rest[-1])])
+        self._taken = list(accumulate(least, initial=sum(self._always)))
         self._bounds = [self._bound_of(*each) for each in self._prices]
         self._open, self._ahead = [], set()
         self._push(_Part(bound, 0, (), tuple(self._always)))
@@ -264,18 +269,28 @@ class DivisionTree:
 
     def _heights(self, chosen: Pools, loads: tuple[int, ...]) -> Heights:
         """The least and greatest heights of the pools."""
+        free = self._left_free(chosen, loads)
         each = zip(loads, self._rest[len(self._section) - len(chosen)], self._ends, strict=True)
-        return tuple((load, min(load + rest + self._free, end)) for load, rest, end in each)
+        return tuple((load, min(load + rest + free, end)) for load, rest, end in each)
+
+    def _left_free(self, chosen: Pools, loads: tuple[int, ...]) -> int:
+        """How much higher all pools together may be than what is divided so, and what is not takes at least."""
+        return self._free + self._taken[len(chosen)] - sum(loads)
+
+    def _least(self, group: int, units: tuple[int, ...]) -> int:
+        return least_of(units, self._program.homes[group])
 
     def _divided(self, part: _Part) -> Iterator[_Part]:
         """The next of the section in each pool that has room for it, as long as all pools can be as high as what is there in any case."""
-        group, size = self._section[len(part.chosen)]
+        group, units = self._section[len(part.chosen)]
         for pool in self._program.homes[group]:
-            if part.loads[pool] + size <= self._ends[pool]:
-                loads = (*part.loads[:pool], part.loads[pool] + size, *part.loads[pool + 1 :])
+            load = part.loads[pool] + units[pool]
+            if load <= self._ends[pool]:
+                loads = (*part.loads[:pool], load, *part.loads[pool + 1 :])
                 chosen = (*part.chosen, pool)
                 highest = (high for _, high in self._heights(chosen, loads))
-                if chosen not in self._ahead and all(map(ge, highest, self._least)):
+                is_within = self._left_free(chosen, loads) >= 0 and all(map(ge, highest, self._lowest))
+                if chosen not in self._ahead and is_within:
                     bound = max(part.bound, self._bound(part.last, chosen, loads))
                     yield _Part(bound, 0, chosen, loads, last=part.last)
 
@@ -336,7 +351,7 @@ class DivisionTree:
         if group < 0 or self._dear >= MOST_DEAR:
             return False
         self._dear += 1
-        self._section = [(group, 0), *self._section]
+        self._section = [(group, (0,) * len(self._always)), *self._section]
         return True
 
     def _add_prices(self, tops: Sequence[float]) -> None:

@@ -12,8 +12,8 @@ Pools: TypeAlias = tuple[int, ...]
 Heights: TypeAlias = tuple[tuple[int, int], ...]
 """For each pool, the least and greatest number of units live at its fullest moment; empty: any."""
 
-Section: TypeAlias = Sequence[tuple[int, int]]
-"""(class, units) of what is live at a section."""
+Section: TypeAlias = Sequence[tuple[int, tuple[int, ...]]]
+"""(class, its units in each pool) of what is live at a section."""
 
 
 class Row(NamedTuple):

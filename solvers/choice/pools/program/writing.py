@@ -6,6 +6,7 @@ Addresses and rules about pairs are left out.
 from __future__ import annotations
 
 from itertools import groupby
+from math import lcm
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,7 +36,7 @@ def program_of(instance: Instance) -> Program:
 def _written(instance: Instance) -> Program:
     number = instance.class_number
     homes = tuple(tuple(pools) for _, pools in sorted(homes_of_classes(instance).items()))
-    steps = [_step(instance, pool) for pool in range(len(instance.pools))]
+    steps = [lcm(_step(instance, p), pool.step) for p, pool in enumerate(instance.pools)]
     rows, spare = _rows(instance, number, homes, steps)
     terms = []
     for term in instance.terms:
@@ -103,7 +104,7 @@ def _lowest(instance: Instance, pool: int) -> int:
     for begin, end in instance.pools[pool].reserved:
         hits = is_whole & (base < end) & (base + height > begin)
         base = np.where(hits, end + (residue - end) % modulus, base)
-    return int((base + height).max(initial=0))
+    return instance.pools[pool].whole(int((base + height).max(initial=0)))
 
 
 def _costs(instance: Instance, term: Term, number: Ints, homes: tuple[tuple[int, ...], ...]) -> Costs:
@@ -145,7 +146,7 @@ def _rows(
             for block, height in heights.items():
                 group = group_of[block]
                 if pool in homes[group]:
-                    whole = -(-height // steps[pool]) * steps[pool]
+                    whole, height = -(-height // steps[pool]) * steps[pool], instance.pools[pool].whole(height)
                     spare[pool] = max(spare[pool], whole - height)
                     if len(homes[group]) == 1:
                         always, pad = always + whole, max(pad, whole - height)
@@ -177,7 +178,7 @@ def _alike(instance: Instance, steps: list[int], constant: Ints) -> dict[int, li
     """By the first of them, the pools that have the same rows."""
     groups, first = dict[int, list[int]](), dict[object, int]()
     for pool, step in enumerate(steps):
-        key = step, instance.allowed[:, pool].tobytes(), constant[pool].tobytes()
+        key = step, instance.pools[pool].step, instance.allowed[:, pool].tobytes(), constant[pool].tobytes()
         groups.setdefault(first.setdefault(key, pool), []).append(pool)
     return groups
 
@@ -197,7 +198,7 @@ def _pads(
     """By how much a block of each class is rounded up in each of its homes, at most; empty if none is, or blocks may lie in each other."""
     most = np.zeros((len(homes), len(steps)), dtype=np.int64)
     for pool, step in enumerate(steps):
-        np.maximum.at(most[:, pool], number, -instance.block_high % step)
+        np.maximum.at(most[:, pool], number, -instance.pools[pool].whole(instance.block_high) % step)
     if not most.any() or len(instance.exclusions):
         return ()
     return tuple(tuple(line[pool] for pool in pools) for line, pools in zip(most.tolist(), homes, strict=True))
@@ -209,9 +210,9 @@ def _constant(instance: Instance, home: Ints, steps: list[int]) -> tuple[Ints, l
     pads = np.zeros_like(taken)
     spare = [0] * len(steps)
     block = instance.part_block[instance.rect_part]
-    height = (instance.part_high - instance.part_low)[instance.rect_part]
+    sizes = (instance.part_high - instance.part_low)[instance.rect_part]
     for pool, step in enumerate(steps):
-        mine = home[block] == pool
+        mine, height = home[block] == pool, instance.pools[pool].whole(sizes)
         whole = -(-height[mine] // step) * step
         np.add.at(taken[pool], instance.rect_start[mine], whole)
         np.subtract.at(taken[pool], instance.rect_end[mine], whole)

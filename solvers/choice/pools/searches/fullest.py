@@ -17,7 +17,7 @@ from ....model.instance import Instance, Ints
 from .. import budget
 from ..placing.windows import STRETCHES, stretched
 from ..prices.crowds import Relaxed
-from ..program.program import Costs, Pools, Program, Room, Row, settled_in
+from ..program.program import Costs, Pools, Program, Room, Row, Section, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
 from .dearest_first import choose_dearest_first, choose_with_heights
@@ -55,7 +55,8 @@ class FullestFirst:
         self._live = _live(instance)
         self._of_rect = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
-        self._sizes = (instance.part_high - instance.part_low)[instance.rect_part]
+        sizes = (instance.part_high - instance.part_low)[instance.rect_part]
+        self._sizes = np.stack([pool.whole(sizes) for pool in instance.pools], axis=1)
         self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
         self._first, self._kept = set[int](), set[int]()
         """The classes that are chosen first, and those of them that keep their pools."""
@@ -154,9 +155,11 @@ class FullestFirst:
             self._kept |= self._classes(section)
         return len(self._kept) > known
 
-    def fullest_section(self) -> list[tuple[int, int]]:
-        """(class, units) of all that is live at the fullest section."""
-        return self._taken(int(self._live.argmax()))
+    def fullest_section(self) -> Section:
+        """What is live at the fullest section."""
+        section = int(self._live.argmax())
+        is_here = (self._begin <= section) & (section < self._end)
+        return list(zip(self._of_rect[is_here].tolist(), map(tuple, self._sizes[is_here].tolist()), strict=True))
 
     def nearly_full(self) -> set[int]:
         """The classes with a choice that are live at sections nearly as full as the fullest."""
@@ -235,10 +238,6 @@ class FullestFirst:
                 self._kept |= free
             del self._sections[0]
         return False
-
-    def _taken(self, section: int) -> list[tuple[int, int]]:
-        is_here = (self._begin <= section) & (section < self._end)
-        return list(zip(self._of_rect[is_here].tolist(), self._sizes[is_here].tolist(), strict=True))
 
     def _classes(self, section: int) -> set[int]:
         """The classes with a choice that are live at a section."""

@@ -41,7 +41,8 @@ def aligned(buffers: int, seed: int) -> Instance:
 def wide_of(instance: Instance) -> Stepped:
     wide = stepped(instance)
     assert wide is not None
-    assert (wide.step, wide.waste) == (STEP, WASTE)
+    assert {pool.step for pool in wide.instance.pools} == {STEP}
+    assert set(wide.waste) == {WASTE}
     return wide
 
 
@@ -121,7 +122,7 @@ def test_how_high_peaks_may_be_in_whole_steps(term: Costs, value: int, found: in
     instance = aligned(60, 3)
     run = begun(instance)
     run.wide = wide_of(instance)
-    run.program = replace(run.program, rooms=run.program.rooms[:2])
+    run.wide = Stepped(replace(run.wide.instance, pools=run.wide.instance.pools[:2]), run.wide.waste[:2])
     assert run._in_steps(term, value) == found
 
 

@@ -13,7 +13,7 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools.prices import division_tree
 from solvers.choice.pools.prices.division_tree import DivisionTree, is_held_by_sum
-from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.program import Program, Section
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
@@ -27,7 +27,7 @@ def sized(kind: str, buffers: int, seed: int) -> Instance:
     return lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SIZE)).instance
 
 
-def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> list[tuple[int, int]]:
+def fullest(instance: Instance, program: Program, most: int, asking: Asking) -> Section:
     return FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(most,))).fullest_section()
 
 
@@ -88,7 +88,7 @@ def test_the_best_division_has_the_heights_of_the_best_choice(asking: Asking) ->
     tree = DivisionTree(program, least, section, exact.value + exact.value // 4, lambda: False)
     assert tree.run(0, WORK) <= exact.value
     assert tree.found
-    assert sum(tree.found[0].heights) == sum(size for _, size in section)
+    assert sum(tree.found[0].heights) == sum(units[0] for _, units in section)
     below = asking.ask(program, Question(1, tops=tree.found[0].heights, are_peaks=True), WORK)
     assert below.value is not None
     assert (below.value - exact.value) * 1_000 <= exact.value
@@ -188,7 +188,7 @@ def test_a_division_comes_with_its_own_linear_program(asking: Asking) -> None:
             loads = [0.0] * len(heights)
             for group, units in section:
                 for pool, share in zip(program.homes[group], relaxed.shares[group], strict=True):
-                    loads[pool] += share * units
+                    loads[pool] += share * units[pool]
             assert loads == pytest.approx(heights)
             listed += 1
     assert listed > 0
