@@ -60,7 +60,7 @@ def stepped(instance: Instance) -> Stepped | None:
     """The instance with ends rounded up as far as no placement notices; None if that changes nothing."""
     steps = [_step(instance, pool) for pool in range(len(instance.pools))]
     least = max(gcd(*steps), 1)  # heights become multiples of what all pools have in common
-    pools = tuple(_in_steps(pool, step or least) for pool, step in zip(instance.pools, steps, strict=True))
+    pools = tuple(_in_steps(pool, step, least) for pool, step in zip(instance.pools, steps, strict=True))
     if not any((instance.part_high % pool.step).any() for pool in pools):
         return None
     if any(begin % pool.step for pool in pools for begin, _ in pool.reserved):
@@ -76,9 +76,10 @@ def _step(instance: Instance, pool: int) -> int:
     return int(np.gcd.reduce(np.concatenate([*lows, instance.part_low]))) if inside.any() else 0
 
 
-def _in_steps(pool: PoolSpec, step: int) -> PoolSpec:
-    """The pool with its end, and those of its reserved ranges, rounded up."""
-    wide = replace(pool, step=step)
+def _in_steps(pool: PoolSpec, step: int, least: int) -> PoolSpec:
+    """The pool with its end, and those of its reserved ranges, rounded up; to the least step if not all ranges begin at others."""
+    is_plain = step and not any(begin % step for begin, _ in pool.reserved)
+    wide = replace(pool, step=step if is_plain else least)
     ranges = tuple((begin, wide.whole(end)) for begin, end in pool.reserved)
     return replace(wide, capacity=None if pool.capacity is None else wide.whole(pool.capacity), reserved=ranges)
 

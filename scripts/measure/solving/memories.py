@@ -12,7 +12,7 @@ three halves of them and without an unlimited memory; `--more costs` draws a pri
 `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
 without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
 lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words. `--rules` gives a twentieth of the buffers
-rules of these kinds.
+rules of these kinds; `pool_alignments` gives the memories in turn 16, 64 and 256.
 """
 
 from __future__ import annotations

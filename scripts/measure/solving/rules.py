@@ -1,10 +1,11 @@
-"""Rules on a twentieth of the buffers of a generated problem: what a search leaves out is not seen in problems without any."""
+"""Rules on a twentieth of the buffers of a generated problem, or on its pools: what a search leaves out is not seen in problems without any."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from planner.model.problem import Buffer, BufferId, Colocation, Constraints, Pair, Problem
 
@@ -15,6 +16,8 @@ NEAR = 5
 ALIGNMENTS = (64, 256, 1024)
 UNIT = 16
 """A buffer inside of another begins at a multiple of it."""
+OF_POOLS = (16, 64, 256)
+"""Alignments of the pools in turn."""
 
 
 def with_rules(problem: Problem, kinds: Sequence[str], seed: int) -> Problem:
@@ -44,6 +47,12 @@ def _together(problem: Problem, draw: random.Random) -> Problem:
 
 def _apart(problem: Problem, draw: random.Random) -> Problem:
     return replace(problem, constraints=Constraints(different_pool=_pairs(problem, draw)))
+
+
+def _aligned_by_pool(problem: Problem, _: random.Random) -> Problem:
+    each = zip(problem.pools, cycle(OF_POOLS), strict=False)
+    pools = (replace(p, alignment=a, size=None if p.size is None else -(-p.size // a) * a) for p, a in each)
+    return replace(problem, pools=tuple(pools))
 
 
 def _tied(problem: Problem, draw: random.Random) -> Problem:
@@ -76,4 +85,5 @@ RULES: dict[str, Callable[[Problem, random.Random], Problem]] = {
     "same_pool": _together,
     "different_pool": _apart,
     "colocations": _tied,
+    "pool_alignments": _aligned_by_pool,
 }

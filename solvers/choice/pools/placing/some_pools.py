@@ -174,7 +174,8 @@ class SomePools:
                 missed.append(pool)
                 continue
             offset[blocks] = found
-            ends[pool] = int((found + self._instance.block_high[blocks]).max(initial=0))
+            end = int((found + self._instance.block_high[blocks]).max(initial=0))
+            ends[pool] = self._instance.pools[pool].whole(end)
             if self._counted[pool] and ends[pool] > tops[pool]:
                 missed.append(pool)
         if missed and (any(each is None for each in packed) or not self._is_better(part, chosen, ends, asked)):

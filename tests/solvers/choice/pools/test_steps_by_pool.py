@@ -102,9 +102,7 @@ def least_in(instance: Instance, pool: int, blocks: tuple[int, ...]) -> list[int
         for block in order:
             taken = [(b, b + high[k]) for k, b in base_of.items() if begin[k] < end[block] and begin[block] < end[k]]
             taken += instance.pools[pool].reserved
-            low, most, step = (
-                int(each[block, pool]) for each in (instance.lowest, instance.highest, instance.modulus)
-            )
+            low, most, step = (int(each[block, pool]) for each in (instance.lowest, instance.highest, instance.modulus))
             bases = (
                 base
                 for base in range(low, most + 1, step)
@@ -142,7 +140,7 @@ def best_of(instance: Instance) -> Value | None:
 
 @pytest.mark.parametrize("preference", PREFERENCES)
 @pytest.mark.parametrize("seed", range(20))
-def test_in_whole_steps_the_best_is_found_and_nothing_better_is_left_out(seed: int, preference: Preference) -> None:
+def test_what_is_claimed_in_whole_steps_is_true(seed: int, preference: Preference) -> None:
     instance = lower(with_preference(replace(drawn(seed), constraints=Constraints()), preference)).instance
     wide = stepped(instance) if instance.allowed.any(axis=1).all() else None
     if wide is None:
@@ -156,6 +154,113 @@ def test_in_whole_steps_the_best_is_found_and_nothing_better_is_left_out(seed: i
         return
     assert not outcome.infeasible
     assert outcome.value == evaluate(instance, outcome.placement)
-    assert outcome.bound <= best[: len(outcome.bound)] 
+    assert outcome.bound <= best[: len(outcome.bound)]
     assert outcome.value >= best
     assert outcome.stop is not StopReason.PROVED or outcome.value == best
+
+
+def mixed(buffers: int, seed: int) -> Stepped:
+    """`hot` in whole steps, where each pool has an alignment of its own."""
+    problem = generate("hot", Request(buffers, seed))
+    each = zip(problem.pools, ALIGNMENTS, strict=True)
+    pools = (replace(p, alignment=a, size=None if p.size is None else -(-p.size // a) * a) for p, a in each)
+    wide = stepped(lower(with_preference(replace(problem, pools=tuple(pools)), Preference.SIZE)).instance)
+    assert wide is not None
+    return wide
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("free", [0, 64, 640])
+def test_divisions_take_what_their_pools_round_up_to(seed: int, free: int, asking: Asking) -> None:
+    instance = mixed(9, seed).instance
+    program = program_of(instance)
+    assert is_held_by_sum(instance, program, 1)
+    least = asking.ask(program, Question(0), WORK).value
+    assert least is not None
+    most = least + free
+    values = dict[int, tuple[int, ...]]()
+    for pools in product(*program.homes):
+        tops = program.least_tops(pools)
+        fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+        if fits and sum(tops) <= most:
+            values.setdefault(program.value(1, pools, tops), tops)
+    cheapest = min(values)
+    search = FullestFirst(instance, program, instance.class_number, asking, Question(1, held=(most,)))
+    section = search.fullest_section()
+    for best in (cheapest, cheapest + 1, 2 * cheapest, 10 * cheapest):
+        for work in (1, 20_000, WORK):
+            tree = DivisionTree(program, most, section, best, lambda: False)
+            assert tree.run(0, work) <= cheapest
+    heights = tree.heights_below(cheapest + 1, WORK)
+    assert all(low <= top <= high for (low, high), top in zip(heights, values[cheapest], strict=True))
+
+
+def test_all_that_is_live_at_the_fullest_moment_takes_whole_steps_of_each_pool(asking: Asking) -> None:
+    instance = mixed(60, 3).instance
+    program = program_of(instance)
+    assert [room.step for room in program.rooms] == [1, 1, 1]
+    assert not program.pads
+    search = FullestFirst(instance, program, instance.class_number, asking, Question(1))
+    for _, units in search.fullest_section():
+        assert all(size % step == 0 for size, step in zip(units, ALIGNMENTS, strict=True))
+        assert list(units) == sorted(units)
+    for row in program.rows:
+        assert all(units % ALIGNMENTS[row.pool] == 0 for _, units in (*row.members, (0, row.always)))
+
+
+def test_where_a_range_begins_between_steps_the_pool_has_those_that_all_have() -> None:
+    blocks = [plain(0, 2, 5, alignment=4, pools=[0]), plain(0, 2, 5, alignment=8, pools=[1])]
+    for begin, step in ((16, 8), (12, 4)):
+        wide = stepped(make_instance(blocks, pools=[PoolSpec(), PoolSpec(25, ((begin, 18),))]))
+        assert wide is not None
+        assert wide.instance.pools == (
+            PoolSpec(step=4),
+            PoolSpec(-(-25 // step) * step, ((begin, -(-18 // step) * step),), step=step),
+        )
+    assert stepped(make_instance(blocks, pools=[PoolSpec(), PoolSpec(25, ((14, 18),))])) is None
+
+
+def test_one_pool_alone_has_blocks_as_high_as_they_count() -> None:
+    instance = mixed(20, 3).instance
+    for pool, step in enumerate(ALIGNMENTS):
+        blocks = np.flatnonzero(instance.allowed[:, pool])
+        piece = restrict(instance, blocks, [pool]).instance
+        assert piece.pools[0].step == 1
+        assert piece.block_high.tolist() == (-(-instance.block_high[blocks] // step) * step).tolist()
+    assert restrict(instance, np.arange(20), [0, 2]).instance.pools == (instance.pools[0], instance.pools[2])
+
+
+def test_steps_are_counted_in_the_greatest_unit_too() -> None:
+    blocks = [plain(0, 2, 12, alignment=4, pools=[0]), plain(0, 2, 12, alignment=12, pools=[1])]
+    wide = stepped(make_instance(blocks, pools=[PoolSpec(), PoolSpec(25)]))
+    assert wide is None
+    wide = stepped(make_instance([*blocks, plain(0, 2, 20, alignment=12, pools=[1])], pools=[PoolSpec(), PoolSpec(49)]))
+    assert wide is not None
+    assert wide.waste == (0, 4)
+    assert [(pool.capacity, pool.step) for pool in wide.instance.pools] == [(None, 4), (60, 12)]
+    assert unit(wide.instance) == 4
+    small = scaled(wide.instance, 4)
+    assert [(pool.capacity, pool.step) for pool in small.pools] == [(None, 1), (15, 3)]
+    placement = Placement(np.array([0, 1, 1]), np.array([0, 0, 3]))
+    assert peaks(small, placement) == (3, 9)
+    assert peaks(wide.instance, Placement(placement.pool, 4 * placement.offset)) == (12, 36)
+    assert unit(replace(wide.instance, pools=(PoolSpec(step=5), PoolSpec()))) == 1
+
+
+@pytest.mark.parametrize(
+    ("term", "value", "found"),
+    [
+        (Costs((), (1, 1)), 65, 65 + 15 + 63 - 15),
+        (Costs((), (3, 1)), 65, 65 + 45 + 63 - 13),
+        (Costs((), (0, 1)), 66, 128),
+        (Costs((), (0, 0)), 0, 0),
+        (Costs((), (0, 0), is_largest=True), 65, 128),
+        (Costs((), (0, 0), is_largest=True), 64, 64),
+    ],
+)
+def test_how_high_peaks_may_be_in_whole_steps(term: Costs, value: int, found: int) -> None:
+    wide = mixed(20, 3)
+    run = InSteps(wide.instance, program_of(wide.instance), Task(Limits()), Silent())
+    run.wide = Stepped(replace(wide.instance, pools=wide.instance.pools[:2]), (15, 63))
+    assert run._in_steps(term, value) == found
+    run.asking.close()
