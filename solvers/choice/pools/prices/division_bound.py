@@ -44,14 +44,13 @@ class DivisionBound:
         ]
         worth = [each.worth for each in self._of_pools]
         of_free = min(0, *worth)
-        self._due = [
-            {
-                pool: priced.due(group)[pool] + units[pool] * worth[pool] - (units[pool] - least) * of_free
-                for pool in homes[group]
-            }
-            for group, units in section
-            for least in [least_of(units, homes[group])]
-        ]
+
+        def costs_of(group: int, units: Sequence[int]) -> dict[int, int]:
+            """By pool, with what it leaves less room free than where it takes least."""
+            costs, least = priced.due(group), least_of(units, homes[group])
+            return {p: costs[p] + units[p] * worth[p] - (units[p] - least) * of_free for p in homes[group]}
+
+        self._due = [costs_of(*each) for each in section]
         self._fixed += free * of_free
         self._rest = [0]
         """By how many are open, what they cost at least."""
