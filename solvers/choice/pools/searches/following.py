@@ -18,10 +18,14 @@ SEED = 1
 
 
 class Section(NamedTuple):
-    """What is live then: of each class with a choice, and in any case in each pool."""
+    """What is live then: by class with a choice, its units in each pool, and what is in each pool in any case."""
 
-    units: dict[int, int]
+    units: dict[int, Ints]
     always: Ints
+
+    def by_size(self, groups: Iterable[int]) -> list[int]:
+        """These classes, the largest first."""
+        return sorted(groups, key=lambda group: (-int(self.units[group].max()), group))
 
 
 class Divisions(NamedTuple):
@@ -43,7 +47,7 @@ class Followed:
         self.division, self.cost = some, np.zeros(len(some))
         """Of which division each is, and what it costs."""
         self.now = {group: fullest.units[group] for group in divisions.groups}
-        """What each class takes that is live,"""
+        """What each class takes in each pool that is live,"""
         self._pools = divisions.chosen[some].T.astype(np.int16)
         """and its pool, in the same order, choice by choice."""
         self._heights, self._always = divisions.heights.T, fullest.always
@@ -52,8 +56,8 @@ class Followed:
         self._mark = draw.integers(1, 1 << 62, classes)
         self._code = draw.integers(1, 1 << 62, len(some))
         """The same for choices of a division that have the same classes in the same pools now."""
-        for pools, (group, size) in zip(self._pools, self.now.items(), strict=True):
-            self._loads[pools, np.arange(len(some))] += size
+        for pools, (group, units) in zip(self._pools, self.now.items(), strict=True):
+            self._loads[pools, np.arange(len(some))] += units[pools]
             self._code += self._mark[group] * (pools + 1)
         self._history = list[tuple[int | None, NDArray[np.integer], NDArray[np.integer]]]()
         """Which class came, to which pools, and which choice each comes of."""
@@ -62,12 +66,12 @@ class Followed:
         """From now on this much is live; these are not any more."""
         self._loads += (here.always - self._always)[:, None]
         self._always = here.always
-        every = np.arange(len(self.cost))
-        for pools, group in zip(self._pools, self.now, strict=True):
-            change = here.units.get(group, 0) - self.now[group]
-            if change:
-                self._loads[pools, every] += change
-                self.now[group] += change
+        every, nothing = np.arange(len(self.cost)), np.zeros_like(here.always)
+        for pools, (group, before) in zip(self._pools, self.now.items(), strict=True):
+            units = here.units.get(group, nothing)
+            if (units != before).any():
+                self._loads[pools, every] += (units - before)[pools]
+                self.now[group] = units
         if ended := set(gone):
             self._forget(ended)
         fits = np.flatnonzero((self._loads <= self._heights[:, self.division]).all(axis=0))
@@ -80,7 +84,7 @@ class Followed:
             if group in ended:
                 self._code -= self._mark[group] * (pools + 1)
         self._pools = self._pools[[group not in ended for group in self.now]]
-        self.now = {group: size for group, size in self.now.items() if group not in ended}
+        self.now = {group: units for group, units in self.now.items() if group not in ended}
         order = np.argsort(self.cost, kind="stable")
         _, first = np.unique(self._code[order], return_index=True)
         if len(first) < len(order):
@@ -94,10 +98,10 @@ class Followed:
         self.division, self.cost, self._code = self.division[some], self.cost[some], self._code[some]
         self._loads, self._pools = self._loads[:, some], self._pools[:, some]
 
-    def add(self, group: int, size: int, due: Mapping[int, float], most: int) -> None:
+    def add(self, group: int, units: Ints, due: Mapping[int, float], most: int) -> None:
         """Each goes on with the class in each pool that has room for it, at that cost; about so many do."""
         free = self._heights[:, self.division] - self._loads
-        fits = [np.flatnonzero(free[pool] >= size) for pool in due]
+        fits = [np.flatnonzero(free[pool] >= units[pool]) for pool in due]
         counts = [len(each) for each in fits]
         before: Ints = np.concatenate(fits)
         pools = np.repeat(np.array(list(due), dtype=np.int16), counts)
@@ -109,10 +113,10 @@ class Followed:
             before, pools, cost = before[kept], pools[kept], cost[kept]
         self._take(before)
         self.cost = cost
-        self._loads[pools, np.arange(len(cost))] += size
+        self._loads[pools, np.arange(len(cost))] += units[pools]
         self._code += self._mark[group] * (pools + 1)
         self._pools = np.vstack([self._pools, pools[None, :]])
-        self.now[group] = size
+        self.now[group] = units
         self._history.append((group, before.astype(np.int32), pools))
 
     def least(self) -> tuple[Ints, Floats]:

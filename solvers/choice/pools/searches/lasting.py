@@ -45,12 +45,13 @@ class LastingHeights:
         self._program, self._term, self._most, self._stopped = program, term, most, stopped
         self._due, self._worth = _priced(program, term, prices)
         self._ends = np.array([program.highest(pool) for pool in range(len(program.rooms))], dtype=np.int64)
-        self._size = (instance.part_high - instance.part_low)[instance.rect_part]
+        sizes = (instance.part_high - instance.part_low)[instance.rect_part]
+        self._sizes = np.stack([pool.whole(sizes) for pool in instance.pools], axis=1)
         self._group = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
         change = np.zeros(instance.sections + 1, dtype=np.int64)
-        np.add.at(change, self._begin, self._size)
-        np.subtract.at(change, self._end, self._size)
+        np.add.at(change, self._begin, sizes)
+        np.subtract.at(change, self._end, sizes)
         self._fullest = int(np.cumsum(change).argmax())
 
     def choices(self, work: int) -> list[Choice]:
@@ -83,26 +84,26 @@ class LastingHeights:
 
     def _live_at(self, section: int) -> Section:
         here = (self._begin <= section) & (section < self._end)
-        units, always = dict[int, int](), np.zeros(len(self._ends), dtype=np.int64)
-        for group, size in zip(self._group[here].tolist(), self._size[here].tolist(), strict=True):
+        units, always = dict[int, Ints](), np.zeros(len(self._ends), dtype=np.int64)
+        for group, sizes in zip(self._group[here].tolist(), self._sizes[here], strict=True):
             homes = self._program.homes[group]
-            if len(homes) > 1:
-                units[group] = units.get(group, 0) + size
+            if len(homes) == 1:
+                always[homes[0]] += sizes[homes[0]]
             else:
-                always[homes[0]] += size
+                units[group] = units[group] + sizes if group in units else sizes
         return Section(units, always)
 
     def _divided(self, fullest: Section, states: int) -> Divisions:
         """Divisions of the fullest section, as different as possible, the cheapest first."""
-        groups = sorted(fullest.units, key=lambda group: (-fullest.units[group], group))
+        groups = fullest.by_size(fullest.units)
         loads, cost, chosen = fullest.always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
         alike, digit = np.maximum(self._ends // parts, 1), (parts + 2) ** np.arange(len(self._ends))
         for group in groups:
-            homes, size = np.array(self._program.homes[group]), fullest.units[group]
-            due = np.array([self._due[group][pool] - self._worth[pool] * size for pool in homes.tolist()])
+            homes, sizes = np.array(self._program.homes[group]), fullest.units[group]
+            due = np.array([self._due[group][pool] - self._worth[pool] * sizes[pool] for pool in homes.tolist()])
             more, pool = np.repeat(loads, len(homes), axis=0), np.tile(homes, len(loads))
-            more[np.arange(len(more)), pool] += size
+            more[np.arange(len(more)), pool] += sizes[pool]
             costs = np.repeat(cost, len(homes)) + np.tile(due, len(loads))
             fits = np.flatnonzero((more <= self._ends).all(axis=1))
             _, kind = np.unique((more[fits] // alike * digit).sum(axis=1), return_inverse=True)
@@ -143,8 +144,7 @@ class LastingHeights:
         for at, section in enumerate(sections):
             here = in_time[section]
             followed.go_to(here, [group for group in followed.now if last[group] < at])
-            new = here.units.keys() - followed.now.keys()
-            for group in sorted(new, key=lambda group: (-here.units[group], group)):
+            for group in here.by_size(here.units.keys() - followed.now.keys()):
                 followed.add(group, here.units[group], self._due[group], states)
                 self.work += len(followed.cost) // budget.STATES_A_UNIT + 1
             self.work += budget.SECTION_FOLLOWED
