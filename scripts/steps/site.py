@@ -12,6 +12,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Page of the site -> file of the repository."""
+UNSEARCHED = {"changelog.md": "---\nsearch: {exclude: true}\n---\n"}
+"""What was changed is found by reading; who searches wants what is true now."""
 EXAMPLES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in ROOT.glob("examples/**/*")
@@ -25,7 +27,8 @@ UNUSED = ("404.html", "assets/javascripts/lunr", "assets/**/*.map")
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for page, source in PAGES.items():
-        files.append(File.generated(config, page, content=linked((ROOT / source).read_text(encoding="utf-8"))))
+        text = UNSEARCHED.get(page, "") + (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=linked(text)))
     for name, source in BESIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     return files
