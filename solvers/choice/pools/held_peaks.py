@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.prices.market import Floats, Market
+from ...bounds.prices.market import Market
 from ...bounds.prices.priced_room import can_price
 from ...model.conflicts import live_pair_count
-from ...model.instance import Instance, Ints, Placement
+from ...model.instance import Instance, Placement
 from ...model.objective import evaluate
 from ...model.solver import Control, Task
 from . import budget
@@ -27,6 +27,7 @@ from .prices.crowds import Priced, prices_of
 from .prices.division_tree import is_held_by_sum
 from .prices.fullest_rows import spread_rows
 from .prices.tops import Tops, highest_tops
+from .program.entries import prices_of_rows
 from .program.least import only_homes
 from .program.program import Program, Room, settled_in
 from .questions.asking import ByHeights
@@ -376,19 +377,3 @@ class HeldPeaks(PlacedChoices):
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
         lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
         return settled_in(lower, only_homes(lower))
-
-
-def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> dict[int, float]:
-    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
-    found = [0.0] * len(program.rows)
-    for pool, line in enumerate(prices):
-        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
-        if not numbers:
-            continue
-        at = np.array([program.rows[n].section for n in numbers])
-        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
-        before = np.maximum(after - 1, 0)
-        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
-        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
-            found[numbers[n]] += price
-    return dict(enumerate(found))

@@ -16,7 +16,6 @@ from ...model.objective import evaluate, peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
-from .held_peaks import prices_of_rows
 from .in_steps import InSteps
 from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
@@ -28,6 +27,7 @@ from .prices.fullest_rows import spread_rows
 from .prices.proving import certificate_of
 from .prices.relaxation import MOST_ENTRIES, bound_of
 from .prices.spans import relaxed_in_time
+from .program.entries import prices_of_rows
 from .program.least import above_lowest, lowest_tops, with_all_in_cheapest
 from .program.program import Program
 from .program.writing import pools_of_classes

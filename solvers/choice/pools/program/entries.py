@@ -1,4 +1,4 @@
-"""The entries of a program's rows as columns, and what they say of time. Not part of program.py: the process that answers questions does without numpy."""
+"""The entries of a program's rows as columns, what they say of time, and prices of rows. Not part of program.py: the process that answers questions does without numpy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....bounds.prices.market import Floats
 from ....model.instance import Ints
 from .program import Program, Row
 
@@ -48,3 +49,19 @@ def at_fullest(program: Program) -> Program:
         if row.section <= section or (row.pool, True) not in around:
             around[row.pool, row.section > section] = row
     return replace(program, rows=tuple(around.values()))
+
+
+def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> dict[int, float]:
+    """Turn prices on room in each pool at these sections into prices of rows: each goes to the nearest row."""
+    found = [0.0] * len(program.rows)
+    for pool, line in enumerate(prices):
+        numbers = [n for n, row in enumerate(program.rows) if row.pool == pool]
+        if not numbers:
+            continue
+        at = np.array([program.rows[n].section for n in numbers])
+        after = np.clip(np.searchsorted(at, sections), 0, len(at) - 1)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(at[before] - sections) <= np.abs(at[after] - sections), before, after)
+        for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
+            found[numbers[n]] += price
+    return dict(enumerate(found))
