@@ -173,11 +173,12 @@ LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
 SCARCE_PER_ENTRY = 150
 """or there is less work for each number in the program;"""
 POORLY = 1
-"""They are filled again, at prices, but not where a small program is soon asked about as a whole, unless what was filled is more than twice what is proven;"""
-HEIGHTS_FILLED = 3
-"""and below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way."""
+"""What was filled is poor if it costs more than twice what is proven."""
 HOLDING, HEIGHTS_HELD = Share(1, 3), 3
-"""For heights that hold at all times, where pools could not be filled; and below so many of them the choice may be packed;"""
+"""Then heights that hold at all times are looked for, and below so many of them the choice may be packed;"""
+HEIGHTS_FILLED = 3
+"""and pools are filled at prices, below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way.
+In programs that are soon asked about as a whole only if it is still poor."""
 DISPLACING_FILLED = Share(1, 2)
 """Of what is left then, for blocks that take the places of others below the heights that were filled."""
 WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000

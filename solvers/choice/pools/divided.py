@@ -7,8 +7,6 @@ from dataclasses import replace
 from . import budget
 from .budget import Share
 from .in_steps import InSteps
-from .placing.gaps import Gaps
-from .placing.packing import Packing
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
 from .program.program import Pools
@@ -61,17 +59,6 @@ class Divided(InSteps):
         if best and self.below_division is None and not self._is_reached(index, budget.FAR):
             heights, relaxed = best[0]
             self._fill_instead(heights, homes_of(self.program, relaxed))
-
-    def _leave_gaps(self, index: int, choice: Choice, below: Packing) -> bool:
-        """Where pools are stuck with this choice, make it again with gaps, and pack that; true if that was done."""
-        if self._is_over():
-            return False
-        packed = below.work
-        gaps = Gaps(self._term_below(index, choice.tops), self.number, self.asking, below)
-        placement = gaps.placement(choice.pools, self._some(budget.GAPS))
-        self.packing.work += below.work - packed
-        self._take(placement)
-        return placement is not None
 
     def _is_scarce(self) -> bool:
         """Is so little work left for the program that pools are filled before anything is asked about it as a whole?"""

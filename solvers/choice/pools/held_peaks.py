@@ -20,6 +20,7 @@ from .placed_choices import PlacedChoices, has_many_live
 from .placing.at_prices import settled_below
 from .placing.clashes import Clashes
 from .placing.displacing import displaced
+from .placing.gaps import Gaps
 from .placing.packing import Packing, ending_at
 from .placing.some_pools import SomePools, has_many_pools
 from .placing.windows import Windows
@@ -76,7 +77,7 @@ class HeldPeaks(PlacedChoices):
         """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
         filling = Filling(self.instance, 1, self.task, self.control)
         self._fill_with(filling)
-        if not self.is_filled:
+        if not self._is_reached(1, budget.POORLY):
             self._hold_heights()
         if at_prices and not (self._is_small() and self._is_reached(1, budget.POORLY)):
             self._fill_at_prices(max(self.program.terms[0].of_peaks) * filling.least)
@@ -97,9 +98,25 @@ class HeldPeaks(PlacedChoices):
         )
         choices = search.choices(self._some(budget.HOLDING))
         self.packing.work += search.work
-        for choice in choices[: budget.HEIGHTS_HELD]:
-            if not self._is_over() and not self.is_filled:
-                self.is_filled = self._pack_below(choice, self._some(budget.CLASHES))
+        for number, choice in enumerate(choices[: budget.HEIGHTS_HELD]):
+            if self._is_over() or choice.value >= self.value[1]:
+                return
+            below = self._packing_below(choice)
+            is_packed = self._pack_slices(choice, below, self._some(budget.CLASHES))
+            if is_packed or (not number and self._leave_gaps(1, choice, below)):
+                self.is_filled = True
+                return
+
+    def _leave_gaps(self, index: int, choice: Choice, below: Packing) -> bool:
+        """Where pools are stuck with this choice, make it again with gaps, and pack that; true if that was done."""
+        if self._is_over():
+            return False
+        packed = below.work
+        gaps = Gaps(self._term_below(index, choice.tops), self.number, self.asking, below)
+        placement = gaps.placement(choice.pools, self._some(budget.GAPS))
+        self.packing.work += below.work - packed
+        self._take(placement)
+        return placement is not None
 
     def _free_rooms(self) -> list[Room]:
         """Pools whose peaks the first term does not count."""
