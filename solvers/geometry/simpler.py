@@ -65,7 +65,10 @@ def stepped(instance: Instance) -> Stepped | None:
         return None
     if any(begin % pool.step for pool in pools for begin, _ in pool.reserved):
         return None  # of blocks as high in steps some can end there, others not
-    wide = replace(instance, pools=pools, part_high=-(-instance.part_high // least) * least)
+    high = -(-instance.part_high // least) * least
+    if pools == instance.pools and np.array_equal(high, instance.part_high):
+        return None  # it is in such steps
+    wide = replace(instance, pools=pools, part_high=high)
     return Stepped(wide, tuple(int((pool.whole(instance.block_high) - instance.block_high).max()) for pool in pools))
 
 

@@ -220,6 +220,14 @@ def test_where_a_range_begins_between_steps_the_pool_has_those_that_all_have() -
     assert stepped(make_instance(blocks, pools=[PoolSpec(), PoolSpec(25, ((14, 18),))])) is None
 
 
+def test_what_is_in_steps_is_not_put_into_the_same_again() -> None:
+    blocks = [plain(0, 2, 3, alignment=4, pools=[0]), plain(0, 2, 3, alignment=16, residue=8, pools=[1])]
+    wide = stepped(make_instance(blocks, pools=[PoolSpec(), PoolSpec(25)]))
+    assert wide is not None
+    assert [pool.step for pool in wide.instance.pools] == [4, 8]
+    assert stepped(wide.instance) is None
+
+
 def test_one_pool_alone_has_blocks_as_high_as_they_count() -> None:
     instance = mixed(20, 3).instance
     for pool, step in enumerate(ALIGNMENTS):
