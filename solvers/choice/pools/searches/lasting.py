@@ -24,6 +24,8 @@ REMEMBERED = 12_000_000
 """and no more than can be remembered with all classes of each."""
 ALIKE = 1
 """Of divisions in which each pool is about as high, so many are followed, the cheapest."""
+WIDE = 4
+"""Of many pools there are more divisions than these: while the fullest section is divided, so many times as many are kept as are followed, the cheapest."""
 BEST = 20
 """So many of the divisions that last are followed again, with as many choices."""
 
@@ -62,7 +64,7 @@ class LastingHeights:
             return []
         sections = {row.section for row in self._program.rows} | {self._fullest}
         in_time = {section: self._live_at(section) for section in sorted(sections)}
-        divisions = self._divided(in_time[self._fullest], states)
+        divisions = self._divided(in_time[self._fullest], states, self.work + work)
         lasting, _ = self._followed(in_time, divisions, states)
         some = sorted(lasting, key=lambda number: (lasting[number], number))[:BEST]
         best = divisions.some(np.array(some, dtype=np.int64))
@@ -93,8 +95,8 @@ class LastingHeights:
                 units[group] = units[group] + sizes if group in units else sizes
         return Section(units, always)
 
-    def _divided(self, fullest: Section, states: int) -> Divisions:
-        """Divisions of the fullest section, as different as possible, the cheapest first."""
+    def _divided(self, fullest: Section, states: int, end: int) -> Divisions:
+        """Divisions of the fullest section, as different as possible, the cheapest first; none once so much work is done."""
         groups = fullest.by_size(fullest.units)
         loads, cost, chosen = fullest.always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
@@ -108,6 +110,9 @@ class LastingHeights:
             fits = np.flatnonzero((more <= self._ends).all(axis=1))
             _, kind = np.unique((more[fits] // alike * digit).sum(axis=1), return_inverse=True)
             kept = fits[cheapest(kind, costs[fits], ALIKE)]
+            most = 0 if self.work >= end or self._stopped() else WIDE * states
+            if len(kept) > most:
+                kept = kept[np.argsort(costs[kept], kind="stable")[:most]]
             chosen = np.column_stack([chosen[kept // len(homes)], pool[kept]])
             loads, cost = more[kept], costs[kept]
             self.work += len(more) // budget.STATES_A_UNIT + 1

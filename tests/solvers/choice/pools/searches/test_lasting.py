@@ -126,3 +126,23 @@ def test_a_stop_ends_it() -> None:
     stopped.choices(MUCH)
     whole.choices(MUCH)
     assert stopped.work * 2 < whole.work
+
+
+def of_many_pools() -> Instance:
+    draw = random.Random(1)
+    buffers = [
+        Buffer(f"b{n}", draw.randint(1, 60), live=((0, 1 + n % 2),), reads=draw.randint(0, 9)) for n in range(40)
+    ]
+    pools = [Pool(f"p{rank}", 160, rank=rank) for rank in range(10)]
+    return lowered(Problem(tuple(buffers), tuple(pools)))
+
+
+@pytest.mark.parametrize(
+    ("stop", "work", "most"), [(False, 1_000_000, 1_000_000), (False, 10_000, 20_000), (True, MUCH, 1_000)]
+)
+def test_of_many_pools_no_more_divisions_are_kept_than_there_is_work_for(stop: bool, work: int, most: int) -> None:
+    instance = of_many_pools()
+    search = search_of(instance, program_of(instance), stop)
+    before = search.work
+    assert bool(search.choices(work)) == (work == 1_000_000)
+    assert search.work - before <= most
