@@ -24,8 +24,9 @@ REMEMBERED = 12_000_000
 """and no more than can be remembered with all classes of each."""
 ALIKE = 1
 """Of divisions in which each pool is about as high, so many are followed, the cheapest."""
-WIDE = 4
-"""Of many pools there are more divisions than these: while the fullest section is divided, so many times as many are kept as are followed, the cheapest."""
+WIDE, WIDEST = 4, 8_000_000
+"""Of many pools there are more divisions than these: while the fullest section is divided, so many times as many are kept as are followed, the cheapest;
+and no more than come to so many heights with one more class in each of its pools."""
 BEST = 20
 """So many of the divisions that last are followed again, with as many choices."""
 
@@ -101,6 +102,8 @@ class LastingHeights:
         loads, cost, chosen = fullest.always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
         alike, digit = np.maximum(self._ends // parts, 1), (parts + 2) ** np.arange(len(self._ends))
+        most_a_unit = budget.POOLS_DIVIDED * budget.STATES_A_UNIT
+        widest = max(min(WIDE * states, WIDEST // len(self._ends) ** 2), 1)
         for group in groups:
             homes, sizes = np.array(self._program.homes[group]), fullest.units[group]
             due = np.array([self._due[group][pool] - self._worth[pool] * sizes[pool] for pool in homes.tolist()])
@@ -110,12 +113,12 @@ class LastingHeights:
             fits = np.flatnonzero((more <= self._ends).all(axis=1))
             _, kind = np.unique((more[fits] // alike * digit).sum(axis=1), return_inverse=True)
             kept = fits[cheapest(kind, costs[fits], ALIKE)]
-            most = 0 if self.work >= end or self._stopped() else WIDE * states
+            most = 0 if self.work >= end or self._stopped() else widest
             if len(kept) > most:
                 kept = kept[np.argsort(costs[kept], kind="stable")[:most]]
             chosen = np.column_stack([chosen[kept // len(homes)], pool[kept]])
             loads, cost = more[kept], costs[kept]
-            self.work += len(more) // budget.STATES_A_UNIT + 1
+            self.work += len(more) * max(len(self._ends), budget.POOLS_DIVIDED) // most_a_unit + 1
         left = self._most - loads.sum(axis=1)
         order = np.argsort(cost, kind="stable")
         order = order[left[order] >= 0][:states]

@@ -146,3 +146,12 @@ def test_of_many_pools_no_more_divisions_are_kept_than_there_is_work_for(stop: b
     before = search.work
     assert bool(search.choices(work)) == (work == 1_000_000)
     assert search.work - before <= most
+
+
+def test_of_very_many_pools_so_few_are_kept_that_memory_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = of_many_pools()
+    monkeypatch.setattr(lasting, "WIDEST", 100 * len(instance.pools) ** 2)
+    search = search_of(instance, program_of(instance))
+    before = search.work
+    search.choices(1_000_000)
+    assert search.work - before < 200_000
