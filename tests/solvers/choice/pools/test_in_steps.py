@@ -59,10 +59,10 @@ def solved(instance: Instance, work: int) -> Outcome:
 @pytest.mark.parametrize("seed", [1, 3, 5])
 def test_what_counts_after_peaks_is_better_for_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = aligned(100, seed)
-    outcome = solved(instance, 600_000)
+    outcome = solved(instance, 800_000)
     assert outcome.value is not None
     monkeypatch.setattr(solver, "_begins_in_steps", lambda *_: False)
-    without = solved(instance, 600_000)
+    without = solved(instance, 800_000)
     assert without.value is not None
     assert outcome.value < without.value
     assert outcome.value[1] < without.value[1]
