@@ -321,7 +321,7 @@ COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
-STATES_A_UNIT, SECTION_FOLLOWED, POOLS_DIVIDED = 12, 50, 9
+STATES_A_UNIT, SECTION_FOLLOWED, POOLS_AS_FAST = 12, 50, 9
 """Choices that are followed through time, and each section in which they are; a division of more pools than so many takes longer, as they are more."""
 SETTLED_A_UNIT = 16
 """Numbers in a program that are looked through where most of its classes are settled."""

@@ -102,7 +102,7 @@ class LastingHeights:
         loads, cost, chosen = fullest.always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
         alike, digit = np.maximum(self._ends // parts, 1), (parts + 2) ** np.arange(len(self._ends))
-        most_a_unit = budget.POOLS_DIVIDED * budget.STATES_A_UNIT
+        most_a_unit = budget.POOLS_AS_FAST * budget.STATES_A_UNIT
         widest = max(min(WIDE * states, WIDEST // len(self._ends) ** 2), 1)
         for group in groups:
             homes, sizes = np.array(self._program.homes[group]), fullest.units[group]
@@ -118,7 +118,7 @@ class LastingHeights:
                 kept = kept[np.argsort(costs[kept], kind="stable")[:most]]
             chosen = np.column_stack([chosen[kept // len(homes)], pool[kept]])
             loads, cost = more[kept], costs[kept]
-            self.work += len(more) * max(len(self._ends), budget.POOLS_DIVIDED) // most_a_unit + 1
+            self.work += len(more) * max(len(self._ends), budget.POOLS_AS_FAST) // most_a_unit + 1
         left = self._most - loads.sum(axis=1)
         order = np.argsort(cost, kind="stable")
         order = order[left[order] >= 0][:states]
