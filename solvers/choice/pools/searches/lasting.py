@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ....bounds.prices.market import Floats
+from ....bounds.weighted_sections import live_by_section
 from ....model.instance import Instance, Ints
 from .. import budget
 from ..program.program import Program
@@ -52,10 +53,7 @@ class LastingHeights:
         self._sizes = np.stack([pool.whole(sizes) for pool in instance.pools], axis=1)
         self._group = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
-        change = np.zeros(instance.sections + 1, dtype=np.int64)
-        np.add.at(change, self._begin, sizes)
-        np.subtract.at(change, self._end, sizes)
-        self._fullest = int(np.cumsum(change).argmax())
+        self._fullest = int(live_by_section(instance).argmax())
 
     def choices(self, work: int) -> list[Choice]:
         """One below each of the best heights that hold, the cheapest first; none where there is too little work for it."""
