@@ -62,11 +62,16 @@ def test_a_choice_is_packed_below_heights_that_hold(instance: Instance, filled_a
     assert filled_again == []
 
 
-def test_a_small_program_is_not_filled_again_unless_it_is_poor(instance: Instance, filled_again: list[int]) -> None:
+@pytest.mark.parametrize("is_poor", [False, True])
+def test_a_small_program_is_not_filled_again_unless_it_is_poor(
+    is_poor: bool, instance: Instance, filled_again: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HeldPeaks, "_is_reached", lambda *_: not is_poor)
     run = all_in_one(instance)
     run._fill(at_prices=True)
     assert run._is_small()
-    assert run._is_reached(1, budget.POORLY) == (not filled_again)
+    assert bool(filled_again) == is_poor
+    assert run.is_filled == is_poor
 
 
 def test_a_large_one_is(instance: Instance, filled_again: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
