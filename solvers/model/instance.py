@@ -90,8 +90,10 @@ class PoolSpec:
     rank: int = 0
     """Position in the order of preference; pool 0 is used first."""
     step: int = 1
-    """Its peak is counted in whole steps, of which all bases in it are multiples. Heights need not be, but in an instance of one pool they are:
-    engines that know no steps may be asked about that, and are not about several pools, where what they prove of their peaks would be wrong."""
+    """Its peak is counted in whole steps, of which all bases in it are multiples. Heights need not be multiples, except in an instance of one pool.
+
+    So engines that know nothing of steps may be asked about one pool, but not about several: what they prove of the peaks would be wrong.
+    """
 
     def whole(self, units: Numbers) -> Numbers:
         """So many units, rounded up to whole steps."""

@@ -322,7 +322,7 @@ COMPARED_ALIKE_A_UNIT = 16
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
 """Writing a linear program, and looking for crowds in its solution."""
 STATES_A_UNIT, SECTION_FOLLOWED, POOLS_AS_FAST = 12, 50, 9
-"""Choices that are followed through time, and each section in which they are; a division of more pools than so many takes longer, as they are more."""
+"""Choices that are followed through time, and each section in which they are; with more pools than so many, divisions take work in proportion to them."""
 SETTLED_A_UNIT = 16
 """Numbers in a program that are looked through where most of its classes are settled."""
 WINDOW_PER_ENTRY = 1

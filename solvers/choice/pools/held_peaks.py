@@ -39,7 +39,7 @@ from .searches.lasting import LastingHeights
 from .searches.peaks import Choice, is_held_by_peaks
 
 WORTH = 1_000
-"""So many times as much as all choices cost is the height of the highest pool worth where pools are to be lowered at any cost."""
+"""Where pools are to be lowered at any cost, the height of the highest is worth so many times what all choices cost."""
 
 
 class HeldPeaks(PlacedChoices):
