@@ -24,6 +24,8 @@ MOST_BLOCKS = 40_000
 """With more, even one sweep of windows takes too long."""
 SECONDS_PER_BLOCK = 2e-4
 """The most time for each block that writing a program takes; with less time left it is not written."""
+MOST_ENTRIES_OF_SMALL = 10_000
+"""Programs with no more numbers are small, and mostly answered as a whole."""
 LARGE, LARGE_WITH_PEAKS = 4_000, 600
 """Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
 LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
@@ -88,8 +90,8 @@ KEPT_FOR_FLOORS = 3
 
 EASY_PER_ENTRY = 16
 """For each number in the program: enough for a question that needs no covers."""
-MOST_ENTRIES_COVERED_FIRST, EASY_WITH_COVERS_PER_ENTRY = 10_000, 100
-"""Where there are no more, covers are found before anything is asked, and with so much for each number the question as it is asked is mostly answered."""
+EASY_WITH_COVERS_PER_ENTRY = 100
+"""For each number of a small program: covers are found before anything is asked, and with so much the question as it is asked is mostly answered."""
 COVERS = Share(1, 6)
 """They are found soon, and hard questions are answered far sooner with them."""
 PIECE_OF_WHOLE, LEAST_PIECES = 160, 2
@@ -191,10 +193,8 @@ EASY_WITH_PEAKS_HELD = Share(1, 24)
 """What is easy is done first."""
 AGAIN_WHERE_NEAR = Share(1, 8)
 """Where that gave a choice near its bound, the same is asked again, from that choice: it is soon answered, or not at all."""
-MOST_ENTRIES_FROM_FULLEST = 10_000
-"""Programs with no more are asked about as a whole from the first choice that begins at the fullest sections,"""
 FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3), 240, 100
-"""with so much for each number in them at most, and only where there is at least so much;"""
+"""Small programs are asked about as a whole from the first choice that begins at the fullest sections, with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)
 """and again after windows, if that was not enough."""
 FULLEST, CHOSEN_AGAIN_PER_ENTRY = Share(3, 5), 50
@@ -311,8 +311,6 @@ PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
 
 DETERMINISTIC_SECOND, DETERMINISTIC_SECOND_WITH_PEAKS = 5_000_000, 4_500_000
 """One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others, above all where peaks are weighed."""
-MOST_ENTRIES_FOR_ROUNDING = 10_000
-"""Where earlier terms hold the peaks of larger programs, cuts from sums of rows take most of the time, and count next to nothing."""
 PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
 MODEL_PER_ENTRY, A_QUESTION, REFUSED = 4, 5_000, 500

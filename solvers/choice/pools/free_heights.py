@@ -51,7 +51,7 @@ class FreeHeights(Divided):
         asked, index = replace(question, least=None, most=None), question.term
         found = list[Choice]()
         if is_exact and index not in self.relaxed:
-            is_small = self.program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
+            is_small = self._is_small()
             easy = budget.EASY_WITH_COVERS_PER_ENTRY if is_small else budget.EASY_PER_ENTRY
             self._find_covers(index)
             if not index:

@@ -84,7 +84,7 @@ class HeldPeaks(PlacedChoices):
 
     def _is_small(self) -> bool:
         """Is the program so small that it is mostly answered as a whole?"""
-        return self.program.entries <= budget.MOST_ENTRIES_FROM_FULLEST
+        return self.program.entries <= budget.MOST_ENTRIES_OF_SMALL
 
     def _hold_heights(self) -> None:
         """Pack a choice below heights that hold at all times."""

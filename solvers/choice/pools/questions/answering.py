@@ -54,7 +54,8 @@ class Answering:
         weighs_peaks = asked.weighs_peaks(self._program)
         first = self._program.terms[0]
         begins_with_choice = not (first.counts_peaks or asked.tops)
-        is_easy = begins_with_choice and self._program.entries <= budget.MOST_ENTRIES_COVERED_FIRST
+        is_small = self._program.entries <= budget.MOST_ENTRIES_OF_SMALL
+        is_easy = begins_with_choice and is_small
         limits = engine.Budget(
             question["work"],
             question["deadline"],
@@ -62,8 +63,8 @@ class Answering:
             WORKERS,
             rate=budget.DETERMINISTIC_SECOND_WITH_PEAKS if weighs_peaks else budget.DETERMINISTIC_SECOND,
             relaxations=engine.Relaxations.ALL,
-            rounding_cuts=not asked.holds_peaks(self._program)
-            or self._program.entries <= budget.MOST_ENTRIES_FOR_ROUNDING,
+            # where earlier terms hold the peaks of larger ones, these cuts take most of the time, and count next to nothing
+            rounding_cuts=is_small or not asked.holds_peaks(self._program),
             tableau_cuts=not is_easy,
             is_soon_simplified=is_easy,
         )

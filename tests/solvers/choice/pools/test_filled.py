@@ -75,7 +75,7 @@ def test_a_small_program_is_not_filled_again_unless_it_is_poor(
 
 
 def test_a_large_one_is(instance: Instance, filled_again: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MOST_ENTRIES_FROM_FULLEST", 1)
+    monkeypatch.setattr(budget, "MOST_ENTRIES_OF_SMALL", 1)
     run = all_in_one(instance)
     run._fill(at_prices=True)
     assert run.value is not None

@@ -123,7 +123,7 @@ def test_a_large_question_with_peaks_held_does_without_cuts_by_rounding(monkeypa
 
     monkeypatch.setattr(engine, "solve", solve)
     for most, question in ((0, Question(1)), (program.entries, Question(1)), (0, Question(0))):
-        monkeypatch.setattr(budget, "MOST_ENTRIES_FOR_ROUNDING", most)
+        monkeypatch.setattr(budget, "MOST_ENTRIES_OF_SMALL", most)
         message = {"program": program, "question": question}
         limits = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
         answering.Answering(None).answer(message | limits, Silent())

@@ -96,7 +96,7 @@ def test_what_several_pools_do_not_hold_is_packed_in_one(seed: int, monkeypatch:
     assert outcome.stop is StopReason.PROVED
 
 
-@pytest.mark.parametrize("most_entries", [budget.MOST_ENTRIES_FROM_FULLEST, 0])
+@pytest.mark.parametrize("most_entries", [budget.MOST_ENTRIES_OF_SMALL, 0])
 @effort(9, 5_000)
 @given(problem=problems(max_buffers=6))
 def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int, problem: Problem) -> None:
@@ -104,7 +104,7 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int,
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
-        patch.setattr(budget, "MOST_ENTRIES_FROM_FULLEST", most_entries)
+        patch.setattr(budget, "MOST_ENTRIES_OF_SMALL", most_entries)
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
 
