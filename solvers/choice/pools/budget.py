@@ -311,6 +311,8 @@ PROOF_OF_CLASH, CLASH_A_CLASS = 30_000, 3_000
 
 DETERMINISTIC_SECOND, DETERMINISTIC_SECOND_WITH_PEAKS = 5_000_000, 4_500_000
 """One of CP-SAT's: these models are all linear, and it counts more of its work on them than on others, above all where peaks are weighed."""
+LATER_SECOND, LATER_SECOND_OF_LARGE = 1_200_000, 3_000_000
+"""The same once it searches: it counts little of what it does before, so the first tenth of a second is dear."""
 PROGRAM_PER_ENTRY = 3
 """Writing a program, for each number in it."""
 MODEL_PER_ENTRY, A_QUESTION, REFUSED = 4, 5_000, 500

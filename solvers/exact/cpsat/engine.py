@@ -26,6 +26,8 @@ RATE_OF_SEVERAL_TERMS = 8_000_000
 """The same for models with choices and costs, of whose work CP-SAT counts more."""
 RATE_OF_ORDER = 2_000_000
 """The same for models of which block lies below which, without linear relaxations and presolve: 1.5 to 2.6 seconds of a core."""
+EARLY = 0.1
+"""The deterministic seconds of the first `Budget.rate`."""
 WORK_PER_BLOCK = 200
 """Work of building and simplifying a model, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
 PAIRS_COUNTED = 20_000
@@ -70,6 +72,8 @@ class Budget:
     workers: int = 1
     verbose: bool = False
     rate: int = WORK_PER_DETERMINISTIC_SECOND
+    later_rate: int | None = None
+    """The rate after the first `EARLY` deterministic seconds, in which CP-SAT does much that it does not count; None: the same."""
     relaxations: Relaxations | None = None
     """The level of linear relaxations; None: CP-SAT's default."""
     presolve: bool = True
@@ -82,6 +86,16 @@ class Budget:
     """The model is simplified once, and with little probing, instead of again and again."""
     strategy: str | None = None
     """The CP-SAT strategy to use; None: its first."""
+
+    def seconds(self, work: int) -> float:
+        """The deterministic seconds that this work stands for."""
+        early = min(work / self.rate, EARLY)
+        return early + (work - early * self.rate) / (self.later_rate or self.rate)
+
+    def work_of(self, seconds: float) -> int:
+        """The work that so many deterministic seconds stand for."""
+        early = min(seconds, EARLY)
+        return round(early * self.rate + (seconds - early) * (self.later_rate or self.rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +253,7 @@ def solve(
     return Reply(
         answer=answer,
         bound=bound,
-        work=round(solver.response_proto.deterministic_time * budget.rate),
+        work=budget.work_of(solver.response_proto.deterministic_time),
         stopped=None if is_done else reason or _limit_reached(budget),
         values=values,
     )
@@ -351,6 +365,6 @@ def configure(parameters: Any, budget: Budget) -> None:
         parameters.interleave_search = True  # needed for one worker to take a strategy by name
         parameters.subsolvers.append(budget.strategy)
     if budget.work is not None:
-        parameters.max_deterministic_time = budget.work / budget.rate
+        parameters.max_deterministic_time = budget.seconds(budget.work)
     if budget.deadline is not None:
         parameters.max_time_in_seconds = max(budget.deadline - time.monotonic() - MARGIN_SECONDS, 0.001)

@@ -62,6 +62,7 @@ class Answering:
             question["seed"],
             WORKERS,
             rate=budget.DETERMINISTIC_SECOND_WITH_PEAKS if weighs_peaks else budget.DETERMINISTIC_SECOND,
+            later_rate=budget.LATER_SECOND if is_small else budget.LATER_SECOND_OF_LARGE,
             relaxations=engine.Relaxations.ALL,
             # where earlier terms hold the peaks of larger ones, these cuts take most of the time, and count next to nothing
             rounding_cuts=is_small or not asked.holds_peaks(self._program),

@@ -13,7 +13,8 @@ import pytest
 
 from solvers import sandbox
 from solvers.exact.cpsat import descent
-from solvers.exact.cpsat.engine import Answer, Budget, Reply
+from solvers.exact.cpsat.engine import Answer, Budget, Relaxations, Reply, solve
+from solvers.exact.cpsat.sums import Sums
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason, Unsupported
 from solvers.model.instance import Instance, Placement, PoolSpec, Term
@@ -260,3 +261,33 @@ def test_a_call_whose_preparation_uses_up_its_work_is_not_made() -> None:
     assert outcome.work <= 1_000
     assert outcome.value == start.value
     assert not outcome.bound > (0,)
+
+
+def test_later_deterministic_seconds_are_charged_at_a_rate_of_their_own() -> None:
+    usual, later = Budget(None, None, rate=1_000), Budget(None, None, rate=1_000, later_rate=100)
+    assert [usual.work_of(seconds) for seconds in (0, 0.05, 0.1, 1.1)] == [0, 50, 100, 1_100]
+    assert [later.work_of(seconds) for seconds in (0, 0.05, 0.1, 1.1)] == [0, 50, 100, 200]
+    for budget in (usual, later):
+        for work in (0, 1, 99, 100, 101, 5_000):
+            assert budget.work_of(budget.seconds(work)) == work
+
+
+def test_a_search_goes_on_for_as_many_seconds_as_its_work_stands_for() -> None:
+    rng = random.Random(3)
+    weights = [rng.randrange(10_000, 20_000) for _ in range(45)]
+    replies = []
+    for later in (None, 1_000_000):
+        model = Sums()
+        chosen = [model.variable(0, 1) for _ in weights]
+        beside = [model.variable(0, 1) for _ in weights]
+        for each in zip(chosen, beside, strict=True):
+            model.limit([(literal, 1) for literal in each], high=1)
+        model.limit(zip(chosen, weights, strict=True), low=sum(weights) // 3, high=sum(weights) // 3)
+        model.limit(zip(beside, weights, strict=True), low=sum(weights) // 3 + 1, high=sum(weights) // 3 + 1)
+        model.minimise([(literal, (7 * k) % 31 + 1) for k, literal in enumerate(chosen)], 0)
+        budget = Budget(1_000_000, None, rate=5_000_000, later_rate=later, relaxations=Relaxations.ALL)
+        reply = solve(model, budget, Silent())
+        assert reply.stopped is StopReason.WORK_LIMIT
+        assert 0.9 * budget.work < reply.work < 1.5 * budget.work
+        replies.append(budget.seconds(reply.work))
+    assert replies[1] > 2 * replies[0]
