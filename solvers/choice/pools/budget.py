@@ -319,7 +319,7 @@ MODEL_PER_ENTRY, A_QUESTION, REFUSED = 4, 5_000, 500
 """Making a model, and what CP-SAT does before it counts; and a question for which too little is left, so that who keeps asking comes to an end."""
 COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
-RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 6, 3
+RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 3, 1
 """Writing a linear program, and looking for crowds in its solution."""
 STATES_A_UNIT, SECTION_FOLLOWED, POOLS_AS_FAST = 12, 50, 9
 """Choices that are followed through time, and each section in which they are; with more pools than so many, divisions take work in proportion to them."""
