@@ -290,7 +290,7 @@ WINDOW_A_CLASS, MOST_TIMES = 400, 8
 """A window's question: more rarely helps, but where much is open in one window it may take so many times as much."""
 LONG_FLOOR_PER_ENTRY, SOON_PER_ENTRY = 8, 5
 """A floor's question after a long step; and what one takes that takes hardly more than to begin, for each number in the program."""
-PACKING_LAST, FILLED_A_BLOCK, PAIRS_FILLED_PER_UNIT = 60_000, 2, 8
+PACKING_LAST, FILLED_A_BLOCK, PAIRS_FILLED_PER_UNIT = 60_000, 1, 8
 """Packing the last pool after all others were filled, and filling these; with more pairs that are live together for each unit, one attempt may take a minute."""
 LEAST_OF_ATTEMPT = 300
 """What an attempt takes of few blocks, too."""
