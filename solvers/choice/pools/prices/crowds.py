@@ -113,11 +113,13 @@ class Priced:
         self._of_peaks = [
             sum(price * term.of_peaks[pool] for price, term in counted) for pool in range(len(program.rooms))
         ]
-        self._due = [
-            {p: sum(price * term.of_homes[group][n] for price, term in counted) for n, p in enumerate(homes)}
-            for group, homes in enumerate(program.homes)
-        ]
+        self._due = [dict.fromkeys(homes, 0) for homes in program.homes]
         """The cost of each class in each pool."""
+        for price, term in counted:
+            if price and any(map(any, term.of_homes)):
+                for due, costs in zip(self._due, term.of_homes, strict=True):
+                    for pool, cost in zip(due, costs, strict=True):
+                        due[pool] += price * cost
         for number, price in prices.of_rows.items():
             row = program.rows[number]
             for group, units in row.members:
@@ -127,6 +129,10 @@ class Priced:
                 self._due[group][program.rows[crowd.row].pool] += price * votes
         for group, pool in closed:
             del self._due[group][pool]
+        self._steps = [list[tuple[list[int], int]]() for _ in program.rooms]
+        """By pool: of each crowd the heights at which it may have one vote more, and its price."""
+        for crowd, price in prices.of_crowds.items():
+            self._steps[program.rows[crowd.row].pool].append((crowd.steps(program), price))
         self._ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
         self._total = sum(min(due.values(), default=0) for due in self._due)
         self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(self._ends))
@@ -173,10 +179,8 @@ class Priced:
                 fixed += each * (row.always - room.spare)
         lowest = room.below(room.lowest)
         steps = {low: 0, min(max(lowest, low), high): 0}
-        for crowd, each in prices.of_crowds.items():
-            if program.rows[crowd.row].pool != pool:
-                continue
-            for height in crowd.steps(program):
+        for each_steps, each in self._steps[pool]:
+            for height in each_steps:
                 if height > high:
                     break
                 steps[max(height, low)] = steps.get(max(height, low), 0) + each

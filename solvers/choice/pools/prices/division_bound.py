@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import getitem, mul
 
 from ..program.program import Heights, Pools, Section
 from .crowds import Priced
@@ -31,10 +32,11 @@ class DivisionBound:
         ends: Sequence[int],
         tops: Sequence[float],
         free: int,
+        always: Sequence[int],
     ) -> None:
         """`section` is what is divided, in turn; `ends` are the greatest heights, and `tops` those where the bound should be good.
 
-        `free` is how much higher all pools together may be than what is live there, each class where it takes least.
+        `free` is how much higher all pools together may be than what is live there, each class where it takes least; `always` is what is in each pool in any case.
         """
         here = {group for group, _ in section}
         self._fixed = sum(min(priced.due(group).values()) for group in range(len(homes)) if group not in here)
@@ -51,19 +53,17 @@ class DivisionBound:
             return {p: costs[p] + units[p] * worth[p] - (units[p] - least) * of_free for p in homes[group]}
 
         self._due = [costs_of(*each) for each in section]
-        self._fixed += free * of_free
+        self._fixed += free * of_free + sum(map(mul, always, worth))
         self._rest = [0]
         """By how many are open, what they cost at least."""
         for due in reversed(self._due):
             self._rest.append(self._rest[-1] + min(due.values()))
 
-    def of(self, chosen: Pools, heights: Heights, always: Sequence[int]) -> int:
-        """The bound with the first ones in these pools, which have heights in these ranges; `always` is what is in each pool in any case."""
-        total = self._fixed + self._rest[len(self._due) - len(chosen)]
-        for due, pool in zip(self._due, chosen, strict=False):
-            total += due[pool]
-        for each, (low, high), base in zip(self._of_pools, heights, always, strict=True):
-            total += each.least(low, high) + base * each.worth
+    def of(self, chosen: Pools, heights: Heights) -> int:
+        """The bound with the first ones in these pools, which have heights in these ranges."""
+        total = self._fixed + self._rest[len(self._due) - len(chosen)] + sum(map(getitem, self._due, chosen))
+        for each, (low, high) in zip(self._of_pools, heights, strict=True):
+            total += each.least(low, high)
         return total
 
 
@@ -92,17 +92,18 @@ class _OfHeight:
 
     def least(self, low: int, high: int) -> int:
         """At heights in this range."""
+        heights, values, slopes = self._heights, self._values, self._slopes
         high = min(high, self._end)
-        first, last = bisect_right(self._heights, low), bisect_right(self._heights, high)
-        found = min(self._at(first - 1, low), self._at(last - 1, high))
+        first = bisect_right(heights, low)
+        last = bisect_right(heights, high)
+        before, at = first - 1, last - 1
+        found = values[before] + (low - heights[before]) * slopes[before]
+        other = values[at] + (high - heights[at]) * slopes[at]
         if first < last:
             power = (last - first).bit_length() - 1
             row = self._least[power]
-            found = min(found, row[first], row[last - (1 << power)])
-        return found
-
-    def _at(self, part: int, height: int) -> int:
-        return self._values[part] + (height - self._heights[part]) * self._slopes[part]
+            return min(found, other, row[first], row[last - (1 << power)])
+        return min(found, other)
 
 
 def _slope(parts: Sequence[tuple[int, int, int]], end: int, top: float) -> int:

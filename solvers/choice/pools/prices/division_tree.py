@@ -255,23 +255,24 @@ class DivisionTree:
     def _looked_at(self, part: _Part, enough: int) -> _Part:
         """The part, bounded by all prices, or by some that prove that it costs enough."""
         bound, last = part.bound, part.last
+        heights = self._heights(part.chosen, part.loads)
         for number in range(part.seen, len(self._bounds)):
             if bound >= enough * FINEST:
                 break
-            other = self._bound(number, part.chosen, part.loads)
+            other = self._bound(number, part.chosen, heights)
             if other > bound:
                 bound, last = other, number
         return part._replace(bound=bound, last=last, seen=len(self._bounds))
 
-    def _bound(self, number: int, chosen: Pools, loads: tuple[int, ...]) -> int:
+    def _bound(self, number: int, chosen: Pools, heights: Heights) -> int:
         self._work += WORK_OF_BOUND
-        return self._bounds[number].of(chosen, self._heights(chosen, loads), self._always)
+        return self._bounds[number].of(chosen, heights)
 
     def _heights(self, chosen: Pools, loads: tuple[int, ...]) -> Heights:
         """The least and greatest heights of the pools."""
         free = self._left_free(chosen, loads)
         each = zip(loads, self._rest[len(self._section) - len(chosen)], self._ends, strict=True)
-        return tuple((load, min(load + rest + free, end)) for load, rest, end in each)
+        return tuple([(load, min(load + rest + free, end)) for load, rest, end in each])
 
     def _left_free(self, chosen: Pools, loads: tuple[int, ...]) -> int:
         """How much higher all pools together may be than what is divided so, and what is not takes at least."""
@@ -288,10 +289,11 @@ class DivisionTree:
             if load <= self._ends[pool]:
                 loads = (*part.loads[:pool], load, *part.loads[pool + 1 :])
                 chosen = (*part.chosen, pool)
-                highest = (high for _, high in self._heights(chosen, loads))
+                heights = self._heights(chosen, loads)
+                highest = [high for _, high in heights]
                 is_within = self._left_free(chosen, loads) >= 0 and all(map(ge, highest, self._lowest))
                 if chosen not in self._ahead and is_within:
-                    bound = max(part.bound, self._bound(part.last, chosen, loads))
+                    bound = max(part.bound, self._bound(part.last, chosen, heights))
                     yield _Part(bound, 0, chosen, loads, last=part.last)
 
     def _solve(self, part: _Part, end: int) -> None:
@@ -363,7 +365,7 @@ class DivisionTree:
 
     def _bound_of(self, priced: Priced, tops: Sequence[float]) -> DivisionBound:
         self._work += self._program.entries // ENTRIES_A_UNIT
-        return DivisionBound(priced, self._program.homes, self._section, self._ends, tops, self._free)
+        return DivisionBound(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
 
 
 def _is_within(heights: Heights, box: Heights) -> bool:

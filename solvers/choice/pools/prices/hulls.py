@@ -10,14 +10,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TypeAlias
 
+from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
 from ..program.program import Heights, Program
 from .crowds import Crowd, Priced, Prices, Relaxed, prices_of
-from .lifting import WHOLE, Present, Votes, lifted_covers
+from .lifting import WHOLE, Present, Votes, lifted_covers, members_of
 
 Closed: TypeAlias = frozenset[tuple[int, int]]
 """(class, pool) of homes in which nobody may be."""
@@ -83,6 +84,7 @@ class Hulls:
         for columns in self._inside:
             nowhere = lp.column(1.0, NOWHERE * enough / self._costs)
             lp.row(1.0, 1.0, [(nowhere, 1.0), *((column, 1.0) for column in columns.values())])
+        self._members = [members_of(row, self._inside) for row in program.rows]
         self._tops = [lp.column(None) for _ in program.rooms]
         self._bases = [row.always - program.rooms[row.pool].spare for row in program.rows]
         self._rows = [
@@ -211,17 +213,21 @@ class Hulls:
                 self._fit(line, self.tops)
                 turned += 1
         new = list[tuple[float, int, Crowd, list[int]]]()
-        for number, row in enumerate(self.program.rows):
-            present = [Present(units, shares[self._inside[group][row.pool]], group) for group, units in row.members]
+        for number, (row, members) in enumerate(zip(self.program.rows, self._members, strict=True)):
+            there, base = list(map(shares.__getitem__, members.columns)), self._bases[number]
+            top = int(self.tops[row.pool] + 1e-6)
+            if sum(compress(members.units, map(WHOLE.__lt__, there))) <= top - base:
+                continue  # all that is there in part is below the peak
+            present = list(map(Present, members.units, there, members.groups))
             most, best = LEAST_EXCESS, None
-            for room in {int(self.tops[row.pool] + 1e-6), self.heights[row.pool][1]}:
-                for votes in lifted_covers(present, room - self._bases[number]):
-                    crowd = _crowd(number, votes)
-                    steps = crowd.steps(self.program)
+            for room in {top, self.heights[row.pool][1]}:
+                for votes in lifted_covers(present, room - base):
+                    least = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+                    steps = [base + units for units in least]
                     allowed = self._allowed(steps, row.pool)
-                    inside = sum(each.share * count for each, count in votes)
-                    if (inside - allowed) / max(allowed, 1.0) > most and crowd not in self._known:
-                        most, best = (inside - allowed) / max(allowed, 1.0), (crowd, steps)
+                    excess = (sum(each.share * count for each, count in votes) - allowed) / max(allowed, 1.0)
+                    if excess > most and (crowd := _crowd(number, votes)) not in self._known:
+                        most, best = excess, (crowd, steps)
             if best is not None:
                 new.append((most, number, *best))
         for (group, pool), (need, number) in self._single.items():

@@ -7,10 +7,11 @@ other class then gets as many votes as it can, one after the other: what the row
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ....bounds.votes import MOST_VOTES, with_member
+from ..program.program import Row
 
 WHOLE = 1e-6
 """A class of which no more than this is missing in the pool, or there, is taken for in or out."""
@@ -24,6 +25,20 @@ class Present(NamedTuple):
     group: int
 
 
+class Members(NamedTuple):
+    """The classes of a row, the units of each, and its column in a linear program."""
+
+    groups: tuple[int, ...]
+    units: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+def members_of(row: Row, inside: Sequence[Mapping[int, int]]) -> Members:
+    """Those of a row; `inside` are the columns of all classes, by pool."""
+    groups, units = zip(*row.members, strict=True) if row.members else ((), ())
+    return Members(groups, units, tuple(inside[group][row.pool] for group in groups))
+
+
 Votes: TypeAlias = list[tuple[Present, int]]
 
 
@@ -32,9 +47,13 @@ def lifted_covers(row: Sequence[Present], room: int) -> Iterator[Votes]:
     some = [each for each in row if each.share > WHOLE]
     if all(each.share > 1 - WHOLE for each in some) or sum(each.units for each in some) <= room:
         return
+    known = set[frozenset[int]]()
     for order in ORDERS:
         cover = _cover(sorted(some, key=order), room)
-        yield _lifted(cover, row, room)
+        groups = frozenset(each.group for each in cover)
+        if groups not in known:
+            known.add(groups)
+            yield _lifted(cover, row, room)
 
 
 def _missing_by_size(each: Present) -> tuple[float, ...]:
@@ -88,10 +107,11 @@ def _lifted(cover: Sequence[Present], row: Sequence[Present], room: int) -> Vote
         lifting.add(each)
     for each in sorted(inside, key=lambda each: -each.units):
         lifting.release(each)
-    for each in sorted(
-        (each for each in others if each not in early), key=lambda each: (each.share <= WHOLE, -each.units)
-    ):
-        lifting.add(each)
+    late = [each for each in others if each.share > WHOLE and each.units > left]
+    for some in (late, [each for each in others if each.share <= WHOLE]):
+        for each in sorted(some, key=lambda each: -each.units):
+            if not lifting.add(each):
+                break  # nor has a smaller one a vote
     return lifting.votes
 
 
@@ -105,10 +125,12 @@ class _Lifting:
             self._take(each, 1)
         self._most = len(begun) - 1
 
-    def add(self, each: Present) -> None:
-        """Give the class as many votes as the others lose where it takes its room."""
+    def add(self, each: Present) -> int:
+        """Give the class as many votes as the others lose where it takes its room: so many, if they can be counted."""
         left = self._room - each.units
-        self._take(each, self._most - (self._votes_in(left) if left >= 0 else 0))
+        votes = self._most - (self._votes_in(left) if left >= 0 else 0)
+        self._take(each, votes)
+        return votes
 
     def release(self, each: Present) -> None:
         """Give back the room that the class has taken until now, and give it the votes that this room is worth."""

@@ -20,7 +20,7 @@ from ..program.program import Program, Row
 from .alike import Alike
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .levels import SHARES, Reach
-from .lifting import Present, Votes, lifted_covers
+from .lifting import Present, Votes, lifted_covers, members_of
 
 LEAST_EXCESS_OF_COVERS = 0.01
 """A lifted cover's row that is violated by less than this part is not added."""
@@ -38,14 +38,6 @@ class Fineness(NamedTuple):
     idle: int
     gain: float
     """Rounds of crowds end when so many in a row have raised the bound by no more than this part."""
-
-
-class Members(NamedTuple):
-    """The classes of a row, the units of each, and its column."""
-
-    groups: tuple[int, ...]
-    units: tuple[int, ...]
-    columns: tuple[int, ...]
 
 
 class Charged(NamedTuple):
@@ -108,7 +100,7 @@ class Relaxation:
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
         ]
         self._settle()
-        self._members = [self._members_of(row) for row in program.rows]
+        self._members = [members_of(row, self._inside) for row in program.rows]
         self._highest = list(charged.highest) if charged else list(map(program.highest, range(len(program.rooms))))
         self._lowest = [room.below(room.lowest) for room in program.rooms]
         self._tops = [lp.column(None, price * self._units / self._costs) for price in term.of_peaks]
@@ -242,10 +234,6 @@ class Relaxation:
         """Is there room for everybody?"""
         most = self._base(row.pool, row.always) + sum(units for _, units in row.members)
         return self._is_free[row.pool] and most <= self._highest[row.pool]
-
-    def _members_of(self, row: Row) -> Members:
-        groups, units = zip(*row.members, strict=True) if row.members else ((), ())
-        return Members(groups, units, tuple(self._inside[group][row.pool] for group in groups))
 
     def _row(self, row: Row) -> int:
         members = [(self._inside[group][row.pool], units / self._units) for group, units in row.members]
