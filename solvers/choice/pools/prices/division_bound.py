@@ -73,16 +73,19 @@ class _OfHeight:
     def __init__(self, parts: Sequence[tuple[int, int, int]], end: int, top: float) -> None:
         self.worth = _slope(parts, end, top)
         """What a unit of height costs: mostly less than nothing."""
-        self._end = end
         self._heights = [low for low, _, _ in parts]
-        self._values = [first - low * self.worth for low, first, _ in parts]
         ends = [*self._heights[1:], end]
-        self._slopes = [
-            ((last - first) // (upto - low) if upto > low else 0) - self.worth
+        slopes = [
+            (last - first) // (upto - low) if upto > low else 0
             for (low, first, last), upto in zip(parts, ends, strict=True)
         ]
-        before = [self._values[0], *(last - upto * self.worth for (_, _, last), upto in zip(parts, ends, strict=True))]
-        self._least = [list(map(min, self._values, before))]
+        self._lines = [
+            (first - low * slope, slope - self.worth) for (low, first, _), slope in zip(parts, slopes, strict=True)
+        ]
+        """For each part what the pool would cost without height, and what each unit adds."""
+        values = [first - low * self.worth for low, first, _ in parts]
+        before = [values[0], *(last - upto * self.worth for (_, _, last), upto in zip(parts, ends, strict=True))]
+        self._least = [list(map(min, values, before))]
         """For each power of two, the least value at so many steps from each one on."""
         width = 1
         while 2 * width <= len(parts):
@@ -92,18 +95,14 @@ class _OfHeight:
 
     def least(self, low: int, high: int) -> int:
         """At heights in this range."""
-        heights, values, slopes = self._heights, self._values, self._slopes
-        high = min(high, self._end)
-        first = bisect_right(heights, low)
-        last = bisect_right(heights, high)
-        before, at = first - 1, last - 1
-        found = values[before] + (low - heights[before]) * slopes[before]
-        other = values[at] + (high - heights[at]) * slopes[at]
+        first, last = bisect_right(self._heights, low), bisect_right(self._heights, high)
+        (value, slope), (other, of_other) = self._lines[first - 1], self._lines[last - 1]
+        found = min(value + low * slope, other + high * of_other)
         if first < last:
             power = (last - first).bit_length() - 1
             row = self._least[power]
-            return min(found, other, row[first], row[last - (1 << power)])
-        return min(found, other)
+            return min(found, row[first], row[last - (1 << power)])
+        return found
 
 
 def _slope(parts: Sequence[tuple[int, int, int]], end: int, top: float) -> int:

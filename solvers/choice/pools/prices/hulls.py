@@ -133,7 +133,7 @@ class Hulls:
                 break
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
-            self.work += self._lp.work - before + self.program.entries
+            self.work += self._lp.work - before + self.program.entries // 2
             if found is None:
                 break
             self._read(found)
@@ -201,7 +201,7 @@ class Hulls:
 
     def _sharpen(self, found: Solved) -> bool:
         """Add the rows that the solution violates most, one for each of the program; true if there were any, or lines were turned."""
-        self.work += 2 * self.program.entries
+        self.work += self.program.entries
         shares, turned = found.columns, 0
         for line in self.lines:
             value = self._allowed(line.steps, line.pool)
