@@ -31,10 +31,6 @@ NEARLY_FULL = 900
 """What is live at sections as full as this may be in the way of whatever is chosen at the fullest one."""
 ROUNDS = 4
 """How often heights are chosen, at most."""
-FEW = 20
-"""After each round about so many classes more are chosen first: the neighbours of those whose cost exceeds their cost at prices by most."""
-MUCH = 500
-"""A cost exceeds another by much if the difference is at least the term's value divided by this."""
 MOST_HEIGHTS = 60
 """Ranges of heights; where more are open, pools need not be so full that few heights are possible."""
 SCALE = 64
@@ -80,19 +76,9 @@ class FullestFirst:
             tops = self._find_tops(of_rows, each) if each > 0 else None
             if tops is None:
                 return
-            if self.best is not None and tops == self.best.tops:
-                if not self._add_beside_dearest(self.best, of_rows):
-                    return
-                continue
-            kept = self._kept_pools()
-            choice = self._choose(tops, kept, each)
-            if choice is None:
-                if not self._add_fullest():
-                    return
-                continue
-            if self.best is None or choice.value < self.best.value:
-                self.best, self._stay = choice, kept
-            if not self._add_beside_dearest(choice, of_rows):
+            self._stay = self._kept_pools()
+            self.best = self._choose(tops, self._stay, each)
+            if self.best is not None or not self._add_fullest():
                 return
 
     def first(self, relaxed: Relaxed, work: int) -> Choice | None:
@@ -114,7 +100,7 @@ class FullestFirst:
         """Look for another choice below the same heights, with more room left in the pools that could not be packed; false if none was found."""
         if self.best is None or not stretched(self.stretch, missed, STRETCHES):
             return False
-        choice = self._ask(self.best.tops, self._stay, self.best.pools, None, work)
+        choice = self._ask(self.best.tops, self._stay, self.best.pools, work)
         self.best = choice or self.best
         return choice is not None
 
@@ -205,25 +191,19 @@ class FullestFirst:
     def _choose(self, tops: tuple[int, ...], kept: dict[int, int], work: int) -> Choice | None:
         """A choice of all classes below the tops; None if none was found."""
         self.stretch = [STRETCH] * len(tops)
-        found = self._ask(tops, kept, None, None, work)
-        most = None if self.best is None else self.best.value - self.best.value // MUCH
-        if found is None or (most is not None and found.value > most):
+        found = self._ask(tops, kept, None, work)
+        if found is None:
             self.stretch = [0] * len(tops)  # the room for gaps may be just what a dear class needs
-            found = self._ask(tops, kept, None, most, work) or found
+            found = self._ask(tops, kept, None, work)
         return found
 
-    def _ask(
-        self, tops: tuple[int, ...], kept: dict[int, int], near: Pools | None, most: int | None, work: int
-    ) -> Choice | None:
+    def _ask(self, tops: tuple[int, ...], kept: dict[int, int], near: Pools | None, work: int) -> Choice | None:
         wasting = self._wasting(tops, kept)
-        question = Question(self._question.term, most=most, tops=tops, are_peaks=True, near=near)
+        question = Question(self._question.term, tops=tops, are_peaks=True, near=near)
         pools = choose_dearest_first(self._asking, settled_in(wasting, kept), question, work)
         if pools is None and kept:
             pools = choose_dearest_first(self._asking, wasting, question, work)
-        if pools is None:
-            return None
-        value = self._program.value(question.term, pools, tops)
-        return None if most is not None and value > most else Choice(value, tops, pools)
+        return None if pools is None else Choice(self._program.value(question.term, pools, tops), tops, pools)
 
     def _add_fullest(self) -> bool:
         """Add the classes live at the fullest sections to those that are chosen first; false if there are no more."""
@@ -244,38 +224,6 @@ class FullestFirst:
         here = self._of_rect[(self._begin <= section) & (section < self._end)].tolist()
         return {group for group in here if len(self._program.homes[group]) > 1}
 
-    def _add_beside_dearest(self, choice: Choice, of_rows: Mapping[int, float]) -> bool:
-        """Take the classes that cost much more than at prices; add those that are in their way in the cheapest pool. False if there are none."""
-        program, added = self._program, 0
-        due = self._due(of_rows, 1)
-        beyond = [
-            costs[homes.index(pool)] - min(costs)
-            for costs, homes, pool in zip(due, program.homes, choice.pools, strict=True)
-        ]
-        dearest = sorted(range(len(beyond)), key=lambda group: (-beyond[group], group))[:FEW]
-        wanted = {
-            group: program.homes[group][due[group].index(min(due[group]))]
-            for group in dearest
-            if beyond[group] * MUCH >= choice.value
-        }
-        fullest: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
-        for row in program.rows:
-            here = [group for group, _ in row.members if wanted.get(group) == row.pool]
-            if here and any(group not in self._first for group, _ in row.members):
-                load = row.always + sum(units for group, units in row.members if choice.pools[group] == row.pool)
-                found = (load, -row.section), (int(self._live[row.section]), -row.section)
-                for group in here:
-                    loads, lives = fullest.get(group, found)
-                    fullest[group] = max(loads, found[0]), max(lives, found[1])
-        for group in wanted:
-            if added >= FEW:
-                break
-            for _, section in fullest.get(group, ()):
-                classes = self._classes(-section)
-                added += len(classes - self._first)
-                self._first |= classes
-        return added > 0
-
     def _find_tops(self, prices: Mapping[int, float], work: int, *, is_bounded: bool = True) -> tuple[int, ...] | None:
         """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
         part, rest, worth = self._priced(prices, self._program.rooms)
@@ -288,25 +236,18 @@ class FullestFirst:
         self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))
         return self._raised(part.least_tops(answer.pools), worth, self._program.rooms)
 
-    def _due(self, prices: Mapping[int, float], scale: int) -> list[list[int]]:
-        """What each class costs in each of its homes, with what it takes there."""
-        due = [[scale * cost for cost in costs] for costs in self._program.terms[self._question.term].of_homes]
-        for n, price in prices.items():
-            row = self._program.rows[n]
-            for group, units in row.members:
-                due[group][self._program.homes[group].index(row.pool)] += int(price * scale) * units
-        return due
-
     def _priced(self, prices: Mapping[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
         """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
         program, index = replace(self._program, rooms=rooms), self._question.term
         prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
-        costs = self._due(prices, self._scale)
+        costs = [[self._scale * cost for cost in each] for each in program.terms[index].of_homes]
         worth, rest = [0] * len(program.rooms), 0
         for n, price in prices.items():
-            row = program.rows[n]
-            worth[row.pool] += int(price * self._scale)
-            rest += int(price * self._scale) * (row.always - program.rooms[row.pool].spare)
+            row, scaled = program.rows[n], int(price * self._scale)
+            worth[row.pool] += scaled
+            rest += scaled * (row.always - program.rooms[row.pool].spare)
+            for group, units in row.members:
+                costs[group][program.homes[group].index(row.pool)] += scaled * units
         rest += sum(min(due) for group, due in enumerate(costs) if group not in self._first)
         term = Costs(tuple(map(tuple, costs)), tuple(-each for each in worth))
         part = part_of(replace(program, terms=(*program.terms[:index], term)), sorted(self._first))

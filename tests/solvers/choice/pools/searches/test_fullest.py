@@ -61,7 +61,6 @@ def test_the_best_choice_is_between_bound_and_choice(
     kind: str, seed: int, few: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fullest, "MOST_CLASSES", few)
-    monkeypatch.setattr(fullest, "FEW", 3)
     instance = sized(kind, 40, seed)
     program = program_of(instance)
     least = asking.ask(program, Question(0), WORK).value
@@ -364,6 +363,6 @@ def test_where_what_was_chosen_first_leaves_no_room_all_are_chosen_dearest_first
 
     monkeypatch.setattr(asking, "ask", spied)
     in_the_way = {group: homes[0] for group, homes in enumerate(program.homes)}
-    assert search._ask(tops, in_the_way, None, None, WORK) is not None
+    assert search._ask(tops, in_the_way, None, WORK) is not None
     assert len(dearest) > 2
     assert dearest[1] * 10 < max(max(costs) for costs in program.terms[1].of_homes)
