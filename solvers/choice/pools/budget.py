@@ -189,10 +189,6 @@ LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36
 """and if there is so much for each of them; it gets so much at most."""
 WITH_SOME_ROWS, ENTRIES_OF_SOME_ROWS = Share(1, 3), 16_000
 """Of larger ones, where many blocks are live at a time, it has only some rows, with so many numbers, and is solved once; pieces follow."""
-EASY_WITH_PEAKS_HELD = Share(1, 24)
-"""What is easy is done first."""
-AGAIN_WHERE_NEAR = Share(1, 8)
-"""Where that gave a choice near its bound, the same is asked again, from that choice: it is soon answered, or not at all."""
 FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3), 240, 100
 """Small programs are asked about as a whole from the first choice that begins at the fullest sections, with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)

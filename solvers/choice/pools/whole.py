@@ -239,9 +239,6 @@ class Whole(FreeHeights):
             return []
         question = self._question(index, question.stretch, is_exact)
         is_soon, value = self._is_known_soon(), self.value
-        found = [] if is_soon else self._what_is_easy(question)
-        if self.is_known:
-            return found
         found = self._from_fullest(question, is_soon=is_soon)
         if self.is_known:
             return found
@@ -275,14 +272,6 @@ class Whole(FreeHeights):
             return False
         self._fill(at_prices=is_scarce)
         return True
-
-    def _what_is_easy(self, question: Question) -> list[Choice]:
-        """What a short question finds, and the same again where that is near its bound."""
-        found = self._ask(question, True, budget.EASY_WITH_PEAKS_HELD)
-        if found and not self.is_known and self._is_within(question.term, found[0].value, budget.NEAR):
-            near = replace(question, least=None, most=None, near=found[0].pools)
-            found = self._better(question, self._ask(near, True, budget.AGAIN_WHERE_NEAR)) or found
-        return found
 
     def _is_far(self, index: int) -> bool:
         """Is a second term far above what is proven of it, and were pools not yet filled?"""

@@ -102,7 +102,6 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int,
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
         patch.setattr(budget, "MOST_ENTRIES_OF_SMALL", most_entries)
         patch.setattr(fullest, "MOST_CLASSES", 2)
         check("pools_first", problem, solve(problem))
@@ -110,7 +109,6 @@ def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int,
 
 def test_pools_are_not_filled_where_nothing_is_live_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Conflicts alone say who shares no address; the fullest section was asked for, and there was none."""
-    monkeypatch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
     monkeypatch.setattr(fullest, "MOST_CLASSES", 2)
     buffers, apart = (Buffer("a", 5), Buffer("b", 5), Buffer("c", 5, reads=3)), Constraints(conflicts=(("a", "c"),))
     problem = with_preference(Problem(buffers, (Pool("p", 6), Pool("q", 20, rank=1)), apart), Preference.SIZE)
@@ -333,7 +331,6 @@ def test_costs_that_can_be_asked_about_are_not_too_large_at_prices(
     times: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Prices are counted in parts of a unit of cost, as long as there is room for them in CP-SAT's numbers; beyond 2^53 it proves no more than floating point shows."""
-    monkeypatch.setattr(budget, "EASY_WITH_PEAKS_HELD", budget.Share(1, 1 << 40))
     instance = sized("hot", 60, 1)
     found = get("pools_first").solve(
         replace(instance, access_cost=instance.access_cost * times), Task(Limits(work=1_000_000)), Silent()
