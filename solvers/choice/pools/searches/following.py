@@ -18,7 +18,7 @@ SEED = 1
 
 
 class Section(NamedTuple):
-    """What is live then: by class with a choice, its units in each pool, and what is in each pool in any case."""
+    """What is live then: by class with a choice, its units in each pool, and what is in each pool in any case. What is the same at two sections is one array."""
 
     units: dict[int, Ints]
     always: Ints
@@ -50,31 +50,33 @@ class Followed:
         """What each class takes in each pool that is live,"""
         self._pools = divisions.chosen[some].T.astype(np.int16)
         """and its pool, in the same order, choice by choice."""
-        self._heights, self._always = divisions.heights.T, fullest.always
-        self._loads = np.repeat(fullest.always[:, None], len(some), axis=1)
+        self._always = fullest.always
+        self._free = divisions.heights[some].T - fullest.always[:, None]
+        """The room that is left in each pool, choice by choice."""
         draw = np.random.default_rng(SEED)
         self._mark = draw.integers(1, 1 << 62, classes)
         self._code = draw.integers(1, 1 << 62, len(some))
         """The same for choices of a division that have the same classes in the same pools now."""
         for pools, (group, units) in zip(self._pools, self.now.items(), strict=True):
-            self._loads[pools, np.arange(len(some))] += units[pools]
+            self._free[pools, np.arange(len(some))] -= units[pools]
             self._code += self._mark[group] * (pools + 1)
         self._history = list[tuple[int | None, NDArray[np.integer], NDArray[np.integer]]]()
         """Which class came, to which pools, and which choice each comes of."""
 
     def go_to(self, here: Section, gone: Iterable[int]) -> None:
         """From now on this much is live; these are not any more."""
-        self._loads += (here.always - self._always)[:, None]
+        if here.always is not self._always:
+            self._free -= (here.always - self._always)[:, None]
         self._always = here.always
         every, nothing = np.arange(len(self.cost)), np.zeros_like(here.always)
         for pools, (group, before) in zip(self._pools, self.now.items(), strict=True):
             units = here.units.get(group, nothing)
-            if (units != before).any():
-                self._loads[pools, every] += (units - before)[pools]
+            if units is not before:
+                self._free[pools, every] -= (units - before)[pools]
                 self.now[group] = units
         if ended := set(gone):
             self._forget(ended)
-        fits = np.flatnonzero((self._loads <= self._heights[:, self.division]).all(axis=0))
+        fits = np.flatnonzero((self._free >= 0).all(axis=0))
         if len(fits) < len(self.cost):
             self._keep(fits)
 
@@ -96,12 +98,11 @@ class Followed:
 
     def _take(self, some: Ints) -> None:
         self.division, self.cost, self._code = self.division[some], self.cost[some], self._code[some]
-        self._loads, self._pools = self._loads[:, some], self._pools[:, some]
+        self._free, self._pools = self._free[:, some], self._pools[:, some]
 
     def add(self, group: int, units: Ints, due: Mapping[int, float], most: int) -> None:
         """Each goes on with the class in each pool that has room for it, at that cost; about so many do."""
-        free = self._heights[:, self.division] - self._loads
-        fits = [np.flatnonzero(free[pool] >= units[pool]) for pool in due]
+        fits = [np.flatnonzero(self._free[pool] >= units[pool]) for pool in due]
         counts = [len(each) for each in fits]
         before: Ints = np.concatenate(fits)
         pools = np.repeat(np.array(list(due), dtype=np.int16), counts)
@@ -113,7 +114,7 @@ class Followed:
             before, pools, cost = before[kept], pools[kept], cost[kept]
         self._take(before)
         self.cost = cost
-        self._loads[pools, np.arange(len(cost))] += units[pools]
+        self._free[pools, np.arange(len(cost))] -= units[pools]
         self._code += self._mark[group] * (pools + 1)
         self._pools = np.vstack([self._pools, pools[None, :]])
         self.now[group] = units

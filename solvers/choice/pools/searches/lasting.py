@@ -54,6 +54,8 @@ class LastingHeights:
         self._group = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
         self._fullest = int(live_by_section(instance).argmax())
+        self._known = dict[tuple[int, bytes], Ints]()
+        """What classes take that are live, so that each is compared once."""
 
     def choices(self, work: int) -> list[Choice]:
         """One below each of the best heights that hold, the cheapest first; none where there is too little work for it."""
@@ -92,7 +94,9 @@ class LastingHeights:
                 always[homes[0]] += sizes[homes[0]]
             else:
                 units[group] = units[group] + sizes if group in units else sizes
-        return Section(units, always)
+        known = self._known
+        same = {group: known.setdefault((group, sizes.tobytes()), sizes) for group, sizes in units.items()}
+        return Section(same, known.setdefault((-1, always.tobytes()), always))
 
     def _divided(self, fullest: Section, states: int, end: int) -> Divisions:
         """Divisions of the fullest section, as different as possible, the cheapest first; none once so much work is done."""
