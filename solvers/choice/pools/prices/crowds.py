@@ -179,8 +179,8 @@ class Priced:
                 fixed += each * (row.always - room.spare)
         lowest = room.below(room.lowest)
         steps = {low: 0, min(max(lowest, low), high): 0}
-        for each_steps, each in self._steps[pool]:
-            for height in each_steps:
+        for votes_at, each in self._steps[pool]:
+            for height in votes_at:
                 if height > high:
                     break
                 steps[max(height, low)] = steps.get(max(height, low), 0) + each
