@@ -98,7 +98,7 @@ def test_what_several_pools_do_not_hold_is_packed_in_one(seed: int, monkeypatch:
 @pytest.mark.parametrize("most_entries", [budget.MOST_ENTRIES_OF_SMALL, 0])
 @effort(9, 5_000)
 @given(problem=problems(max_buffers=6))
-def test_answers_never_beat_the_optimum_where_nothing_is_easy(most_entries: int, problem: Problem) -> None:
+def test_answers_never_beat_the_optimum_where_few_classes_come_first(most_entries: int, problem: Problem) -> None:
     problem = with_preference(problem, Preference.SIZE)
     assume(lower(problem).instance.has_choice)
     with pytest.MonkeyPatch.context() as patch:
