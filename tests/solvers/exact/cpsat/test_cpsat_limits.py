@@ -288,6 +288,6 @@ def test_a_search_goes_on_for_as_many_seconds_as_its_work_stands_for() -> None:
         budget = Budget(1_000_000, None, rate=5_000_000, later_rate=later, relaxations=Relaxations.ALL)
         reply = solve(model, budget, Silent())
         assert reply.stopped is StopReason.WORK_LIMIT
-        assert 0.9 * budget.work < reply.work < 1.5 * budget.work
+        assert 900_000 < reply.work < 1_500_000
         replies.append(budget.seconds(reply.work))
     assert replies[1] > 2 * replies[0]
