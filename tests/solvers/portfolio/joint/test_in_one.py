@@ -140,7 +140,7 @@ def planned(problem: Problem, prefer: Preference, work: int = 500_000) -> Plan:
 
 @pytest.mark.parametrize(("kind", "prefer"), [("pools", Preference.BALANCED), ("hot", Preference.SIZE)])
 def test_many_memories_that_are_alike_are_proven(kind: str, prefer: Preference) -> None:
-    made = planned(with_pads(generate(kind, Request(60, 7)), 8), prefer)
+    made = planned(with_pads(generate(kind, Request(60, 7)), 8), prefer, 800_000)
     assert made.status is PlanStatus.OPTIMAL
 
 

@@ -187,7 +187,7 @@ def asked(answer: Callable[[Instance], Outcome]) -> list[int]:
         found.append(task.limits.work or 0)
         return replace(answer(instance), work=task.limits.work or 0)
 
-    problem = replace(with_middles(generate("pools", Request(60, 961_001))), terms=TERMS[0])
+    problem = replace(with_middles(generate("pools", Request(60, 961_003))), terms=TERMS[0])
     solve_in_rooms(lower(problem).instance, TASK, Silent(), solve)
     return found
 
