@@ -27,7 +27,7 @@ RATE_OF_SEVERAL_TERMS = 8_000_000
 RATE_OF_ORDER = 2_000_000
 """The same for models of which block lies below which, without linear relaxations and presolve: 1.5 to 2.6 seconds of a core."""
 EARLY = 0.1
-"""The deterministic seconds of the first `Budget.rate`."""
+"""So many deterministic seconds are charged at `Budget.rate` before `Budget.later_rate` holds."""
 WORK_PER_BLOCK = 200
 """Work of building and simplifying a model, which CP-SAT hardly counts: 0.2 to 0.4 ms per block and call."""
 PAIRS_COUNTED = 20_000
