@@ -40,6 +40,8 @@ TRIES, LOWER, RAISE, LOWEST = 10, 100, 50, 300
 """Then pools are lowered by so many thousandths after so many attempts, down to the lowest, and raised after a placement."""
 LEAST_GAIN = 1e-9
 """Less than any gain that counts."""
+MOST_ATTEMPTS, IN_VAIN, AS_MANY = 400, 150, 3
+"""So many attempts are made at most until there is a placement; after each that costs less than all before, so many more, and so many times as many as until then."""
 KEPT, DEAREST = 0.8, 30
 """What is kept of who came sooner after a placement, and how many blocks then come sooner since they cost most in their pools."""
 EXCHANGED, SUMS = 14, 2_000
@@ -101,10 +103,13 @@ class Filling:
     def run(self, work: int) -> Placement | None:
         """The placement of the least peaks that is found, the cheapest of those; None if there was none within the work."""
         best, least, end = None, (np.inf, np.inf), 0
-        while self._gains and self.work < work and self._control.stopped() is None:
+        attempts, most = 0, MOST_ATTEMPTS
+        while self._gains and self.work < work and attempts < most and self._control.stopped() is None:
+            attempts += 1
             self.work = max(self.work, end)
             end = self.work + budget.LEAST_OF_ATTEMPT
-            if self._is_eased or (best is None and self.work * EASED_AFTER >= work):
+            is_late = max(self.work / work, attempts / MOST_ATTEMPTS) * EASED_AFTER >= 1
+            if self._is_eased or (best is None and is_late):
                 self._ease()
             keeps, tops = self._given or self._divided()
             lower = ending_at(self._instance, tops)
@@ -122,6 +127,7 @@ class Filling:
             worth = self._counted(tops), float(self._costs[np.arange(len(pools)), pools].sum())
             if worth < least:
                 best, least = Placement(pools, offset), worth
+                most = IN_VAIN + AS_MANY * attempts
             self._level, self._tries = min(self._level + RAISE, 1000), 0
             self._begin_again(pools)
         return best

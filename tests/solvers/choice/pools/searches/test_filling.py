@@ -214,3 +214,13 @@ def test_a_first_term_that_one_pool_settles_takes_no_question(monkeypatch: pytes
     assert outcome.value is not None
     assert outcome.value[:1] == bound[:1]
     assert 0 not in asked
+
+
+def test_attempts_that_come_to_nothing_better_end() -> None:
+    """With much work the same placement was made thousands of times, which took seconds, while divisions prove the best one at once."""
+    filling = Filling(crowded(0), 1, Task(Limits()), Silent())
+    with patch.object(filling, "_filled", wraps=filling._filled) as attempts:
+        found = filling.run(10_000_000)
+    assert found is not None
+    assert attempts.call_count <= 1_000
+    assert filling.work < 1_000_000
