@@ -8,16 +8,16 @@ With little work the tree would come to no division so: until one near the bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from heapq import heappop, heappush, nsmallest
-from itertools import accumulate, starmap
-from operator import add, ge
+from itertools import starmap
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program.program import Costs, Heights, Pools, Program, Section
+from ....kernels.divisions import Divisions, Part, divisions
+from ..program.program import Costs, Heights, Program, Section
 from .crowds import FINEST, Priced, Relaxed, prices_of
-from .division_bound import DivisionBound, least_of
+from .division_bound import least_of, priced_section
 from .hulls import Closed, Hulls
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
 WORK_OF_BOUND, BY_THEMSELVES = 1, 4
 """What bounding a part at given prices takes beside linear programs, which take less than they count; and so many times as much without these."""
+UNSTOPPED = 50_000
+"""After so much work at most is looked whether the tree shall stop."""
 ENTRIES_A_UNIT = 8
 """Numbers in the program that are gone through for each unit of work when there are new prices."""
 
@@ -67,26 +69,13 @@ class Division(NamedTuple):
     relaxed: Relaxed
 
 
-class _Part(NamedTuple):
-    """The divisions that begin with these pools."""
+class _Note(NamedTuple):
+    """What is known of a division whose linear program was solved, or of what is left of one."""
 
-    bound: int
-    """No choice in it costs less, in parts of a unit of cost."""
-    order: int
-    """Of those with the same bound the deepest comes first, and of these the last."""
-    chosen: Pools
-    loads: tuple[int, ...]
-    """What each pool holds by that."""
-    seen: int = 0
-    """How many prices have bounded it,"""
-    last: int = 0
-    """and which of them most."""
-    is_solved: bool = False
-    """Has its own linear program been solved,"""
     named: tuple[int, int] | None = None
-    """which divides this class: in this pool there is some of it;"""
+    """That linear program divides this class: in this pool there is some of it;"""
     closed: Closed = frozenset()
-    """without these homes?"""
+    """homes that are closed."""
 
 
 class DivisionTree:
@@ -114,16 +103,12 @@ class DivisionTree:
         """What is in each pool in any case at some section."""
         for row in program.rows:
             self._lowest[row.pool] = max(self._lowest[row.pool], row.always)
-        self._rest = list[list[int]]()
-        """By how many are open, the most that they may take in each pool, each as little as anywhere."""
-        self._taken = list[int]()
-        """By how many are divided, the least that all pools hold by that."""
         self._prices = list[tuple[Priced, Sequence[float]]]()
-        self._bounds = list[DivisionBound]()
-        self._open = list[_Part]()
-        self._ahead, self._is_ahead = set[Pools](), False
-        """The divisions whose linear programs were solved ahead of their turn; and did the tree look ahead when patience last ended?"""
-        self._number = self._since = self._dear = self._work = 0
+        self._notes = [_Note()]
+        """What parts are noted with."""
+        self._is_ahead = False
+        """Did the tree look ahead when patience last ended?"""
+        self._dear = self._work = 0
         self._narrow = self._leapt = 0
         """How often such a linear program proved far more of one part alone, and what was known of the last one before."""
         self.first: Relaxed | None = None
@@ -131,10 +116,16 @@ class DivisionTree:
         """The linear program of all heights, without crowds, and with them."""
         self.found = list[Division]()
         """The best divisions whose linear programs were solved, the best first."""
+        self._open = self._nothing_open()
 
     @property
     def work(self) -> int:
-        return self._hulls.work + self._work
+        return self._hulls.work + self._work_beside
+
+    @property
+    def _work_beside(self) -> int:
+        """What was not the linear program's."""
+        return self._work + self._open.work * WORK_OF_BOUND
 
     def run(self, known: int, work: int) -> int:
         """A lower bound of the term, no higher than the best choice, after this much work at most."""
@@ -148,162 +139,95 @@ class DivisionTree:
         self._find_dear()
         self._begin(bound * FINEST)
         self._add_prices(self._hulls.tops)
-        while (
-            self._open and self.work < (work if self.found else work * IN_VAIN[0] // IN_VAIN[1]) and not self._stopped()
-        ):
-            part = heappop(self._open)
-            is_whole = len(part.chosen) == len(self._section)
-            if part.seen < len(self._bounds) and not (is_whole and part.is_solved):
-                self._push(self._looked_at(part, self._best))
-            elif is_whole and part.is_solved and part.named is None:
-                self._push(part)
+        while len(self._open) and self.work < (upto := work if self.found else work * IN_VAIN[0] // IN_VAIN[1]):
+            if self._stopped():
                 break
-            elif is_whole and part.is_solved:
+            found = self._open.next(self._bounds_in(min(upto - self.work, UNSTOPPED)), PATIENCE)
+            if found is None:
+                continue
+            part = Part(*found)
+            is_whole = len(part.chosen) == len(self._section)
+            if is_whole and part.is_solved and self._notes[part.note].named is None:
+                self._open.push(*part)
+                break
+            if is_whole and part.is_solved:
                 self._name(part, work)
             elif is_whole:
                 self._solve(part, work)
-            elif self._since >= PATIENCE and self._is_far(part) and not self._is_ahead:
-                self._since, self._is_ahead = 0, True
-                self._push(part)
+            elif self._is_far(part) and not self._is_ahead:
+                self._open.since, self._is_ahead = 0, True
+                self._open.push(*part)
                 self._look_ahead(work)
-            elif self._since >= PATIENCE and not part.is_solved:
-                self._since, self._is_ahead = 0, False
+            elif not part.is_solved:
+                self._open.since, self._is_ahead = 0, False
                 cost, is_left = self._solved(part, work, self._heights_as_cheap(part) if self._is_narrow(part) else ())
                 self._leapt = part.bound if cost > part.bound + part.bound // AT_ONCE else 0
                 self._add_prices(self._hulls.tops)
-                self._push(part._replace(bound=cost, is_solved=is_left))
+                self._open.push(*part._replace(bound=cost, is_solved=is_left))
             else:
-                self._since += 1
-                for each in self._divided(part):
-                    self._push(each)
-        least = min((part.bound for part in self._open[:1]), default=self._best * FINEST)
-        return min(max(-(-least // FINEST), known), self._best)
+                self._open.divide(part.chosen, part.loads, part.bound, part.last)
+        return min(max(-(-self._open.least() // FINEST), known), self._best)
 
     def heights_below(self, value: int, work: int) -> Heights:
         """The heights of all that may cost less than this value, a range for each pool; none if nothing may, or nothing is known.
 
         What takes more work is not divided.
         """
-        box: Heights = ()
-        begun, parts = self._work, sorted(self._open, reverse=True)
-        while parts:
-            part = parts.pop()
-            heights = self._heights(part.chosen, part.loads)
-            if _is_within(heights, box):
-                continue
-            is_over = (self._work - begun) * BY_THEMSELVES >= work
-            part = part if is_over else self._looked_at(part, value)
-            if part.bound >= value * FINEST:
-                continue
-            if is_over or len(part.chosen) == len(self._section):
-                box = _around(heights, box)
-            else:
-                parts += sorted(self._divided(part), reverse=True)
-        self._work += (self._work - begun) * (BY_THEMSELVES - 1)
+        begun = self._open.work
+        box = self._open.heights_below(value * FINEST, -(-work // (BY_THEMSELVES * WORK_OF_BOUND)))
+        self._work += (self._open.work - begun) * WORK_OF_BOUND * (BY_THEMSELVES - 1)
         return box
 
-    def _is_far(self, part: _Part) -> bool:
+    def _bounds_in(self, work: int) -> int:
+        """Up to how many bounds that leads."""
+        return self._open.work + -(-work // WORK_OF_BOUND)
+
+    def _is_far(self, part: Part) -> bool:
         """Is no division known that costs hardly more than the cheapest part may?"""
         return not self.found or self.found[0].bound * FINEST > part.bound + part.bound // AT_ONCE
 
-    def _is_narrow(self, part: _Part) -> bool:
+    def _is_narrow(self, part: Part) -> bool:
         """Did linear programs, one after the other, prove far more of one part each, while the cheapest part hardly becomes dearer?"""
         is_so = bool(self.found) and part.bound < self._leapt + self._leapt // AS_CHEAP
         self._narrow = self._narrow + 1 if is_so else 0
         return self._narrow >= NARROW
 
-    def _heights_as_cheap(self, part: _Part) -> Heights:
+    def _heights_as_cheap(self, part: Part) -> Heights:
         """The heights of this part and of all that cost hardly more, a range for each pool."""
         self._narrow = 0
-        box = self._heights(part.chosen, part.loads)
-        for other in self._open:
-            if other.bound < part.bound + part.bound // AS_CHEAP:
-                self._work += WORK_OF_BOUND
-                box = _around(self._heights(other.chosen, other.loads), box)
-        return box
+        return self._open.around(part.chosen, part.loads, part.bound + part.bound // AS_CHEAP)
 
     def _look_ahead(self, end: int) -> None:
         """Divide the cheapest parts to the end, side by side, and solve the linear program of the cheapest division that comes of it."""
-        whole, least = len(self._section), self._best * FINEST
-        some = nsmallest(SIDE_BY_SIDE, (part for part in self._open if len(part.chosen) < whole))
-        while any(len(part.chosen) < whole for part in some):
-            if self.work >= end or self._stopped():
-                return
-            each = (other for part in some for other in (self._divided(part) if len(part.chosen) < whole else [part]))
-            bounded = (self._looked_at(part, self._best) for part in each)
-            some = nsmallest(SIDE_BY_SIDE, (part for part in bounded if part.bound < least))
-        if some:
-            self._ahead.add(some[0].chosen)
-            self._solve(some[0], end)
+        if self.work < end and not self._stopped():
+            found = self._open.ahead(SIDE_BY_SIDE, self._bounds_in(end - self.work))
+            if found is not None:
+                self._solve(Part(*found), end)
 
     def _begin(self, bound: int) -> None:
         """All divisions anew."""
-        self._rest, least = [[0] * len(self._always)], [self._least(*each) for each in self._section]
-        for (group, _), size in zip(reversed(self._section), reversed(least), strict=True):
-            homes = self._program.homes[group]
-            self._rest.append([most + size * (pool in homes) for pool, most in enumerate(self._rest[-1])])
-        self._taken = list(accumulate(least, initial=sum(self._always)))
-        self._bounds = [self._bound_of(*each) for each in self._prices]
-        self._open, self._ahead = [], set()
-        self._push(_Part(bound, 0, (), tuple(self._always)))
+        before, self._open = self._open, self._nothing_open()
+        self._open.work, self._open.since = before.work, before.since
+        for each in self._prices:
+            self._add(*each)
+        self._open.push(*Part(bound, (), tuple(self._always)))
 
-    def _push(self, part: _Part) -> None:
-        if part.bound < self._best * FINEST:
-            self._number += 1
-            heappush(self._open, part._replace(order=-(len(part.chosen) << 40) - self._number))
-
-    def _looked_at(self, part: _Part, enough: int) -> _Part:
-        """The part, bounded by all prices, or by some that prove that it costs enough."""
-        bound, last = part.bound, part.last
-        heights = self._heights(part.chosen, part.loads)
-        for number in range(part.seen, len(self._bounds)):
-            if bound >= enough * FINEST:
-                break
-            other = self._bound(number, part.chosen, heights)
-            if other > bound:
-                bound, last = other, number
-        return part._replace(bound=bound, last=last, seen=len(self._bounds))
-
-    def _bound(self, number: int, chosen: Pools, heights: Heights) -> int:
-        self._work += WORK_OF_BOUND
-        return self._bounds[number].of(chosen, heights)
-
-    def _heights(self, chosen: Pools, loads: tuple[int, ...]) -> Heights:
-        """The least and greatest heights of the pools."""
-        free = self._left_free(chosen, loads)
-        each = zip(loads, self._rest[len(self._section) - len(chosen)], self._ends, strict=True)
-        return tuple([(load, min(load + rest + free, end)) for load, rest, end in each])
-
-    def _left_free(self, chosen: Pools, loads: tuple[int, ...]) -> int:
-        """How much higher all pools together may be than what is divided so, and what is not takes at least."""
-        return self._free + self._taken[len(chosen)] - sum(loads)
+    def _nothing_open(self) -> Divisions:
+        homes, units = [self._program.homes[group] for group, _ in self._section], [units for _, units in self._section]
+        enough = self._best * FINEST
+        return divisions()(homes, units, self._ends, self._lowest, self._always, self._free, enough)
 
     def _least(self, group: int, units: tuple[int, ...]) -> int:
         return least_of(units, self._program.homes[group])
 
-    def _divided(self, part: _Part) -> Iterator[_Part]:
-        """The next of the section in each pool that has room for it, as long as all pools can be as high as what is there in any case."""
-        group, units = self._section[len(part.chosen)]
-        for pool in self._program.homes[group]:
-            load = part.loads[pool] + units[pool]
-            if load <= self._ends[pool]:
-                loads = (*part.loads[:pool], load, *part.loads[pool + 1 :])
-                chosen = (*part.chosen, pool)
-                heights = self._heights(chosen, loads)
-                highest = [high for _, high in heights]
-                is_within = self._left_free(chosen, loads) >= 0 and all(map(ge, highest, self._lowest))
-                if chosen not in self._ahead and is_within:
-                    bound = max(part.bound, self._bound(part.last, chosen, heights))
-                    yield _Part(bound, 0, chosen, loads, last=part.last)
-
-    def _solve(self, part: _Part, end: int) -> None:
+    def _solve(self, part: Part, end: int) -> None:
         """Solve the linear program of one division; where it has all homes its prices bound all others."""
         bound, is_left = self._solved(part, end)
-        if not part.closed:
+        closed = self._notes[part.note].closed
+        if not closed:
             self._add_prices(part.loads)
             if is_left and self._find_dear():
-                least = min([bound, *(other.bound for other in self._open[:1])])
-                self._begin(least)
+                self._begin(min(bound, self._open.least()))
                 return
             relaxed = self._hulls.relaxed()
             cost = -(-bound // FINEST)
@@ -311,10 +235,14 @@ class DivisionTree:
                 self.found.append(Division(part.loads, cost, relaxed))
                 self.found = sorted(self.found, key=lambda each: (each.bound, each.heights))[:MOST_FOUND]
         _, group, pool = max(self._hulls.divided, default=(0.0, 0, -1))
-        named = (group, pool) if pool >= 0 else None
-        self._push(part._replace(bound=bound, is_solved=is_left, named=named))
+        note = self._noted((group, pool) if pool >= 0 else None, closed)
+        self._open.push(*part._replace(bound=bound, is_solved=is_left, note=note))
 
-    def _solved(self, part: _Part, end: int, box: Heights = ()) -> tuple[int, bool]:
+    def _noted(self, named: tuple[int, int] | None, closed: Closed) -> int:
+        self._notes.append(_Note(named, closed))
+        return len(self._notes) - 1
+
+    def _solved(self, part: Part, end: int, box: Heights = ()) -> tuple[int, bool]:
         """The part's bound by its linear program, or by one for all heights in a box around it; is that no dearer than the best division?
 
         If it is, it was not solved to its end.
@@ -332,18 +260,20 @@ class DivisionTree:
             for other in self._program.homes[group]
             if other != pool and not box
         }
-        heights = box or self._heights(part.chosen, part.loads)
-        bound, left = hulls.solve(heights, part.closed | others, known, end - self._work, self._stopped)
+        heights = box or self._open.heights(part.chosen, part.loads)
+        closed = self._notes[part.note].closed | others
+        bound, left = hulls.solve(heights, closed, known, end - self._work_beside, self._stopped)
         bound = bound if left else max(bound, hulls.enough)
         return max(bound * FINEST, part.bound), bool(left)
 
-    def _name(self, part: _Part, end: int) -> None:
+    def _name(self, part: Part, end: int) -> None:
         """Choices with a class in a pool, and without."""
-        assert part.named is not None
-        group, pool = part.named
+        named, before = self._notes[part.note]
+        assert named is not None
+        group, pool = named
         others = {(group, other) for other in self._program.homes[group] if other != pool}
         for closed in (others, {(group, pool)}):
-            self._solve(part._replace(closed=part.closed | closed, is_solved=False, named=None), end)
+            self._solve(part._replace(is_solved=False, note=self._noted(None, before | closed)), end)
 
     def _find_dear(self) -> bool:
         """Divide the dearest of those that the last linear program divides with the section; false if none is dear."""
@@ -361,20 +291,10 @@ class DivisionTree:
         relaxed = self._hulls.relaxed()
         if relaxed is not None:
             self._prices.append((Priced(self._alone, prices_of(relaxed.of_rows, relaxed.of_crowds)), tuple(tops)))
-            self._bounds.append(self._bound_of(*self._prices[-1]))
+            self._add(*self._prices[-1])
 
-    def _bound_of(self, priced: Priced, tops: Sequence[float]) -> DivisionBound:
+    def _add(self, priced: Priced, tops: Sequence[float]) -> None:
         self._work += self._program.entries // ENTRIES_A_UNIT
-        return DivisionBound(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
-
-
-def _is_within(heights: Heights, box: Heights) -> bool:
-    """Are they all in the box? In an empty one none is."""
-    each = zip(heights, box, strict=False)
-    return bool(box) and all(least <= low and high <= most for (low, high), (least, most) in each)
-
-
-def _around(heights: Heights, box: Heights) -> Heights:
-    """The box with these heights."""
-    each = zip(heights, box or heights, strict=True)
-    return tuple((min(low, least), max(high, most)) for (low, high), (least, most) in each)
+        prices = priced_section(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
+        if prices.fits:
+            self._open.add(*prices)

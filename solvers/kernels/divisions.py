@@ -1,0 +1,128 @@
+"""Divisions of a section between pools, those that are open: the class in C++ where it is there, else the one in Python.
+
+Here and there stand plain numbers, so that the process that answers questions about choices needs no numpy for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from .python.divisions import Divisions as Reference
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""The least and greatest height of each pool; empty: none."""
+MOST = 1 << 100
+"""Numbers are below this, and heights below 2^62."""
+
+
+class Part(NamedTuple):
+    """The divisions that begin with these pools."""
+
+    bound: int
+    """No choice in it costs less."""
+    chosen: tuple[int, ...]
+    loads: tuple[int, ...]
+    """What each pool holds by that."""
+    seen: int = 0
+    """How many prices have bounded it,"""
+    last: int = 0
+    """and which of them most."""
+    is_solved: bool = False
+    """Has its own linear program been solved,"""
+    note: int = 0
+    """and what is known besides, which is kept elsewhere?"""
+
+
+class PricedPool(NamedTuple):
+    """What a pool costs by its height, which is linear in each of some parts."""
+
+    heights: Sequence[int]
+    """Where the parts begin, the first at zero,"""
+    values: Sequence[int]
+    """what each costs there,"""
+    slopes: Sequence[int]
+    """and what each unit adds;"""
+    least: Sequence[int]
+    """the least that is reached where each begins: there, or at the end of the one before."""
+
+
+class PricedSection(NamedTuple):
+    """What divisions cost at prices."""
+
+    rest: Sequence[int]
+    """By how many classes have a pool, what all others cost at least, and all besides;"""
+    due: Sequence[Sequence[int]]
+    """by class and pool, what it costs there;"""
+    pools: Sequence[PricedPool]
+
+    @property
+    def fits(self) -> bool:
+        """Are its numbers no greater than may be?"""
+        values = (each for pool in self.pools for some in (pool.values, pool.slopes, pool.least) for each in some)
+        largest = max(map(abs, (*self.rest, *(each for some in self.due for each in some), *values)))
+        return largest * (len(self.rest) + len(self.pools)) < MOST
+
+
+class Divisions(Protocol):
+    """The parts that are open, those that cost less than enough; the cheapest is looked at first, of these the deepest, and of these the last."""
+
+    work: int
+    """How many bounds were computed."""
+    since: int
+    """How many parts were divided since this was last set."""
+
+    def __init__(
+        self,
+        homes: Sequence[Sequence[int]],
+        units: Sequence[Sequence[int]],
+        ends: Sequence[int],
+        lowest: Sequence[int],
+        always: Sequence[int],
+        free: int,
+        enough: int,
+    ) -> None:
+        """What is divided, in turn: the pools of each class, and its units in all pools.
+
+        `ends` are the greatest heights, and no pool ends below `lowest`; `always` is what is in each pool in any case. `free` is how much higher all pools
+        together may be than that, each class where it takes least.
+        """
+
+    def __len__(self) -> int: ...
+
+    def least(self) -> int:
+        """The least bound of those that are open; what is enough if none is."""
+
+    def add(self, rest: Sequence[int], due: Sequence[Sequence[int]], pools: Sequence[PricedPool]) -> None:
+        """Further prices, which bound all parts (see PricedSection)."""
+
+    def push(
+        self, bound: int, chosen: Sequence[int], loads: Sequence[int], seen: int, last: int, is_solved: bool, note: int
+    ) -> None:
+        """One part more (see Part)."""
+
+    def next(self, work: int, patience: int) -> tuple[object, ...] | None:
+        """Divide the cheapest, until one is whole and bounded by all prices, or was solved, or so many were divided: that one, which is no longer open.
+
+        None if there is none, or `work` has come to so much.
+        """
+
+    def divide(self, chosen: Sequence[int], loads: Sequence[int], bound: int, last: int) -> None:
+        """Open all parts that begin as this one and go on by one class."""
+
+    def ahead(self, width: int, work: int) -> tuple[object, ...] | None:
+        """Divide so many of the cheapest parts to the end, side by side: the cheapest of all divisions. It will not be opened."""
+
+    def around(self, chosen: Sequence[int], loads: Sequence[int], below: int) -> Ranges:
+        """The heights of this part and of all open ones with lesser bounds."""
+
+    def heights(self, chosen: Sequence[int], loads: Sequence[int]) -> Ranges:
+        """Those of a part."""
+
+    def heights_below(self, value: int, work: int) -> Ranges:
+        """The heights of all that may cost less than this value. What takes more work is not divided."""
+
+
+def divisions() -> type[Divisions]:
+    """The class that this process uses."""
+    return Reference
