@@ -5,15 +5,19 @@ Here and there stand plain numbers, so that the process that answers questions a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 from .python.divisions import Divisions as Reference
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """The least and greatest height of each pool; empty: none."""
-MOST = 1 << 100
-"""Numbers are below this, and heights below 2^62."""
+VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.kernels._native"
+MOST, MOST_HEIGHT = 1 << 100, 1 << 60
+"""Costs are below this; and all heights and units together come to so much at most, in C++."""
 
 
 class Part(NamedTuple):
@@ -59,8 +63,8 @@ class PricedSection(NamedTuple):
     @property
     def fits(self) -> bool:
         """Are its numbers no greater than may be?"""
-        values = (each for pool in self.pools for some in (pool.values, pool.slopes, pool.least) for each in some)
-        largest = max(map(abs, (*self.rest, *(each for some in self.due for each in some), *values)))
+        some = [self.rest, *self.due, *(each for pool in self.pools for each in pool[1:])]
+        largest = max(max(max(each), -min(each)) for each in some)
         return largest * (len(self.rest) + len(self.pools)) < MOST
 
 
@@ -123,6 +127,27 @@ class Divisions(Protocol):
         """The heights of all that may cost less than this value. What takes more work is not divided."""
 
 
-def divisions() -> type[Divisions]:
-    """The class that this process uses."""
-    return Reference
+@cache
+def native() -> type[Divisions] | None:
+    """The class in C++; None where the compiled kernels are missing, too old, or not wanted (see .selection)."""
+    if os.environ.get(VARIABLE) == REFERENCE:
+        return None
+    try:
+        return cast(type[Divisions], import_module(NATIVE_MODULE).Divisions)
+    except (ImportError, AttributeError):
+        return None
+
+
+def divisions(
+    homes: Sequence[Sequence[int]],
+    units: Sequence[Sequence[int]],
+    ends: Sequence[int],
+    lowest: Sequence[int],
+    always: Sequence[int],
+    free: int,
+    enough: int,
+) -> Divisions:
+    """None is open yet. In C++ where that is possible."""
+    heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
+    chosen = native() if heights <= MOST_HEIGHT and enough < MOST else None
+    return (chosen or Reference)(homes, units, ends, lowest, always, free, enough)

@@ -11,10 +11,8 @@ from typing import NamedTuple, cast
 from ..fitting.orders import ORDERS
 from ..model.errors import SolverError
 from ..model.instance import Instance
+from .divisions import NATIVE_MODULE, REFERENCE, VARIABLE
 from .interface import NATIVE_SIZES, PYTHON_SIZES, Kernels, Sizes
-
-VARIABLE = "MEMPLAN_KERNELS"
-NATIVE_MODULE = "solvers.kernels._native"
 
 
 class KernelsUnavailable(SolverError):
@@ -35,7 +33,7 @@ class Wanted(StrEnum):
     """Native kernels if they load, else the reference."""
     NATIVE = "native"
     """Native kernels or an error, so that a fallback cannot hide a broken build."""
-    REFERENCE = "reference"
+    REFERENCE = REFERENCE
 
 
 class Selection(NamedTuple):

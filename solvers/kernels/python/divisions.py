@@ -161,7 +161,8 @@ class Divisions:
                     map(ge, (high for _, high in heights), self._lowest)
                 )
                 if after not in self._ahead and is_within:
-                    yield _Part(max(bound, self._bound(last, after, heights)), 0, after, upto, 0, last)
+                    least = max(bound, self._bound(last, after, heights)) if self._prices else bound
+                    yield _Part(least, 0, after, upto, 0, last)
 
 
 class _Prices:

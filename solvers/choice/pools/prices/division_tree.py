@@ -215,7 +215,7 @@ class DivisionTree:
     def _nothing_open(self) -> Divisions:
         homes, units = [self._program.homes[group] for group, _ in self._section], [units for _, units in self._section]
         enough = self._best * FINEST
-        return divisions()(homes, units, self._ends, self._lowest, self._always, self._free, enough)
+        return divisions(homes, units, self._ends, self._lowest, self._always, self._free, enough)
 
     def _least(self, group: int, units: tuple[int, ...]) -> int:
         return least_of(units, self._program.homes[group])

@@ -1,0 +1,150 @@
+// Python bindings of open divisions: plain numbers, no arrays.
+#include "bindings.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "divisions/divisions.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace memplan {
+
+namespace {
+
+constexpr Cost kMostCost = Cost{1} << 100;  // also in solvers/kernels/divisions.py
+constexpr Coord kMostHeight = Coord{1} << 60;
+constexpr int kBitsALimb = 60;
+
+using Chosen = std::vector<Home>;
+using Coords = std::vector<Coord>;
+
+void demand(bool holds, const char* what) {
+    if (!holds) throw BadInput(what);
+}
+
+Cost cost_of(nb::handle number) {
+    int is_large = 0;
+    const long long small = PyLong_AsLongLongAndOverflow(number.ptr(), &is_large);
+    if (small == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (is_large == 0) return small;
+    const nb::object whole = nb::borrow(number), bits = nb::int_(kBitsALimb);
+    const nb::object high = whole >> bits;
+    std::int64_t upper = 0;
+    demand(nb::try_cast(high, upper) && upper < std::int64_t{1} << 40 && upper >= -(std::int64_t{1} << 40), "no cost is 2^100 or more");
+    return Cost{upper} * (Cost{1} << kBitsALimb) + nb::cast<std::int64_t>(whole - (high << bits));
+}
+
+nb::object to_python(Cost number) {
+    const Cost high = number >> kBitsALimb;
+    const nb::int_ low(static_cast<std::int64_t>(number - (high << kBitsALimb)));
+    if (high == 0) return low;
+    return (nb::int_(static_cast<std::int64_t>(high)) << nb::int_(kBitsALimb)) + low;
+}
+
+std::vector<Cost> costs_of(nb::handle numbers) {
+    std::vector<Cost> found;
+    for (const nb::handle each : numbers) found.push_back(cost_of(each));
+    return found;
+}
+
+nb::object to_python(const std::optional<Part>& part) {
+    if (!part) return nb::none();
+    return nb::make_tuple(to_python(part->bound), nb::tuple(nb::cast(part->chosen)), nb::tuple(nb::cast(part->loads)), part->seen, part->last,
+                          part->is_solved, part->note);
+}
+
+nb::object to_python(const Ranges& ranges) { return nb::tuple(nb::cast(ranges)); }
+
+Part part_of(const Divisions& self, Chosen chosen, Coords loads, Cost bound = 0, std::int64_t seen = 0, std::int64_t last = 0) {
+    Part part{.bound = bound, .chosen = std::move(chosen), .loads = std::move(loads), .seen = seen, .last = last};
+    demand(self.is_sound(part), "a part has its first classes in homes of theirs, and was bounded by prices that there are");
+    for (const Coord load : part.loads) demand(load <= kMostHeight, "no load is above 2^60");
+    return part;
+}
+
+void make(Divisions* self, std::vector<Chosen> homes, std::vector<Coords> units, Coords ends, Coords lowest, const Coords& always, Coord free,
+          nb::handle enough) {
+    const std::size_t pools = ends.size();
+    demand(pools > 0 && lowest.size() == pools && always.size() == pools, "one number a pool");
+    demand(units.size() == homes.size(), "units of each class");
+    Coord total = 0;
+    const auto count = [&](Coord number) { demand(number >= 0 && number <= kMostHeight && (total += number) <= kMostHeight, "heights add up to 2^60 at most"); };
+    for (const auto& some : {std::cref(ends), std::cref(lowest), std::cref(always)}) std::ranges::for_each(some.get(), count);
+    count(free < 0 ? -std::max(free, -kMostHeight - 1) : free);
+    for (const Coords& some : units) {
+        demand(some.size() == pools, "units in each pool");
+        std::ranges::for_each(some, count);
+    }
+    for (const Chosen& some : homes) {
+        demand(!some.empty(), "each class has a home");
+        for (const Home pool : some) demand(pool >= 0 && static_cast<std::size_t>(pool) < pools, "homes are pools");
+    }
+    new (self) Divisions(std::move(homes), std::move(units), std::move(ends), std::move(lowest), always, free, cost_of(enough));
+}
+
+void add(Divisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
+    PricedSection prices;
+    prices.rest = costs_of(rest);
+    for (const nb::handle each : due) prices.due.push_back(costs_of(each));
+    demand(prices.rest.size() == self.classes() + 1 && prices.due.size() == self.classes(), "costs of each class");
+    for (const auto& each : prices.due) demand(each.size() == self.pools(), "costs in each pool");
+    for (const nb::handle each : pools) {
+        auto heights = nb::cast<Coords>(each[0]);
+        auto values = costs_of(each[1]), slopes = costs_of(each[2]), least = costs_of(each[3]);
+        const std::size_t count = heights.size();
+        demand(count > 0 && values.size() == count && slopes.size() == count && least.size() == count, "one number for each part of a pool's heights");
+        demand(heights.front() == 0 && heights.back() <= kMostHeight && std::ranges::is_sorted(heights), "parts begin at zero, in order");
+        prices.pools.emplace_back(std::move(heights), std::move(values), std::move(slopes), std::move(least));
+    }
+    demand(prices.pools.size() == self.pools(), "costs of each pool");
+    self.add(std::move(prices));
+}
+
+}  // namespace
+
+void bind_divisions(nb::module_& m) {
+    nb::class_<Divisions>(m, "Divisions", "The open divisions of a section (see solvers.kernels.divisions).")
+        .def("__init__", &make, "homes"_a, "units"_a, "ends"_a, "lowest"_a, "always"_a, "free"_a, "enough"_a)
+        .def_rw("work", &Divisions::work)
+        .def_rw("since", &Divisions::since)
+        .def("__len__", &Divisions::size)
+        .def("least", [](const Divisions& self) { return to_python(self.least()); })
+        .def("add", &add, "rest"_a, "due"_a, "pools"_a)
+        .def(
+            "push",
+            [](Divisions& self, nb::handle bound, Chosen chosen, Coords loads, std::int64_t seen, std::int64_t last, bool is_solved, std::int64_t note) {
+                Part part = part_of(self, std::move(chosen), std::move(loads), cost_of(bound), seen, last);
+                part.is_solved = is_solved, part.note = note;
+                self.push(std::move(part));
+            },
+            "bound"_a, "chosen"_a, "loads"_a, "seen"_a, "last"_a, "is_solved"_a, "note"_a)
+        .def("next", [](Divisions& self, std::int64_t work, std::int64_t patience) { return to_python(self.next(work, patience)); }, "work"_a, "patience"_a)
+        .def(
+            "divide",
+            [](Divisions& self, Chosen chosen, Coords loads, nb::handle bound, std::int64_t last) {
+                const Part part = part_of(self, std::move(chosen), std::move(loads), cost_of(bound), 0, last);
+                demand(part.chosen.size() < self.classes(), "what is whole is not divided");
+                self.divide(part);
+            },
+            "chosen"_a, "loads"_a, "bound"_a, "last"_a)
+        .def("ahead", [](Divisions& self, std::size_t width, std::int64_t work) { return to_python(self.ahead(width, work)); }, "width"_a, "work"_a)
+        .def(
+            "around",
+            [](Divisions& self, Chosen chosen, Coords loads, nb::handle below) {
+                return to_python(self.around(part_of(self, std::move(chosen), std::move(loads)), cost_of(below)));
+            },
+            "chosen"_a, "loads"_a, "below"_a)
+        .def(
+            "heights", [](const Divisions& self, Chosen chosen, Coords loads) { return to_python(self.heights(part_of(self, std::move(chosen), std::move(loads)))); },
+            "chosen"_a, "loads"_a)
+        .def(
+            "heights_below", [](Divisions& self, nb::handle value, std::int64_t work) { return to_python(self.heights_below(cost_of(value), work)); },
+            "value"_a, "work"_a);
+}
+
+}  // namespace memplan
