@@ -11,8 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
-from .python.divisions import Divisions as Reference
-
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """The least and greatest height of each pool; empty: none."""
 VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.kernels._native"
@@ -64,7 +62,7 @@ class PricedSection(NamedTuple):
     def fits(self) -> bool:
         """Are its numbers no greater than may be?"""
         some = [self.rest, *self.due, *(each for pool in self.pools for each in pool[1:])]
-        largest = max(max(max(each), -min(each)) for each in some)
+        largest = max(*map(max, some), -min(map(min, some)))
         return largest * (len(self.rest) + len(self.pools)) < MOST
 
 
@@ -127,6 +125,13 @@ class Divisions(Protocol):
         """The heights of all that may cost less than this value. What takes more work is not divided."""
 
 
+def reference() -> type[Divisions]:
+    """The class in Python."""
+    from .python.divisions import Divisions
+
+    return Divisions
+
+
 @cache
 def native() -> type[Divisions] | None:
     """The class in C++; None where the compiled kernels are missing, too old, or not wanted (see .selection)."""
@@ -150,4 +155,4 @@ def divisions(
     """None is open yet. In C++ where that is possible."""
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
     chosen = native() if heights <= MOST_HEIGHT and enough < MOST else None
-    return (chosen or Reference)(homes, units, ends, lowest, always, free, enough)
+    return (chosen or reference())(homes, units, ends, lowest, always, free, enough)
