@@ -58,7 +58,7 @@ def course(kind: type[Divisions], seed: int) -> list[object]:
     """All answers on the way from all divisions to the last, with prices that come one after the other."""
     random = Random(seed)
     made, greatest = drawn(random), random.choice(GREATEST)
-    divided = kind(**made, enough=random.choice((greatest * 4, greatest, MOST - 1)))
+    divided = kind(**made, enough=random.choice((greatest * 4, greatest, MOST - 9)))
     answers = list[object]()
     for _ in range(random.randint(0, 4)):
         divided.add(*prices(random, made, greatest))
