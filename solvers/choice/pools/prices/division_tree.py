@@ -40,9 +40,9 @@ IN_VAIN = 2, 3
 """Where no division was found with such a part of the work, the rest is left to others."""
 MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
-WORK_OF_BOUND, BY_THEMSELVES = 1, 4
-"""What bounding a part at given prices takes beside linear programs, which take less than they count; and so many times as much without these."""
-UNSTOPPED = 50_000
+BOUNDS_A_UNIT = 4
+"""Of parts at given prices, with all that is done with these parts."""
+UNSTOPPED = 10_000
 """After so much work at most is looked whether the tree shall stop."""
 ENTRIES_A_UNIT = 8
 """Numbers in the program that are gone through for each unit of work when there are new prices."""
@@ -125,7 +125,7 @@ class DivisionTree:
     @property
     def _work_beside(self) -> int:
         """What was not the linear program's."""
-        return self._work + self._open.work * WORK_OF_BOUND
+        return self._work + self._open.work // BOUNDS_A_UNIT
 
     def run(self, known: int, work: int) -> int:
         """A lower bound of the term, no higher than the best choice, after this much work at most."""
@@ -173,14 +173,11 @@ class DivisionTree:
 
         What takes more work is not divided.
         """
-        begun = self._open.work
-        box = self._open.heights_below(value * FINEST, -(-work // (BY_THEMSELVES * WORK_OF_BOUND)))
-        self._work += (self._open.work - begun) * WORK_OF_BOUND * (BY_THEMSELVES - 1)
-        return box
+        return self._open.heights_below(value * FINEST, work * BOUNDS_A_UNIT)
 
     def _bounds_in(self, work: int) -> int:
-        """Up to how many bounds that leads."""
-        return self._open.work + -(-work // WORK_OF_BOUND)
+        """Up to how many bounds so much work leads."""
+        return self._open.work + work * BOUNDS_A_UNIT
 
     def _is_far(self, part: Part) -> bool:
         """Is no division known that costs hardly more than the cheapest part may?"""
