@@ -1,6 +1,6 @@
 """The solvers' inner loops, each written twice: in C++ for speed, and in Python for machines without a compiler and as the tests' reference.
 
-interface.py declares them; selection.py decides on first use which version runs. Both give the same answers. divisions.py does both for a process without numpy.
+interface.py declares them; selection.py decides on first use which version runs. Both give the same answers. plain.py does both for a process without numpy.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 from ..fitting.orders import ORDERS
 from ..model.errors import SolverError
 from ..model.instance import Instance
-from .divisions import NATIVE_MODULE, REFERENCE, VARIABLE
 from .interface import NATIVE_SIZES, PYTHON_SIZES, Kernels, Sizes
+from .plain import NATIVE_MODULE, REFERENCE, VARIABLE
 
 
 class KernelsUnavailable(SolverError):

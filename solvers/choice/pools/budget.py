@@ -203,7 +203,7 @@ DIVIDED_FIRST_PER_ENTRY = 90
 """With so much for each number in the program that comes before pools are filled, with less after it: else too little is left for filling where no choice is found so;"""
 BELOW_DIVISION, POOLS_DIVIDED = Share(1, 6), 4
 """and for a choice below the heights of one of these; with more pools only where work is not scarce: little finds no good division of six;"""
-TREE_PER_ENTRY = 60
+TREE_PER_ENTRY = 42
 """for each number in small programs at most, since a question follows about the heights that the tree leaves;"""
 HEIGHTS_LEFT, BESIDE_WINDOWS, LEAST_BY_DIVISIONS_PER_ENTRY = Share(1, 64), Share(1, 2), 24
 """for finding these; for that question where windows may come further; and with less for each number in the program it is not asked;"""

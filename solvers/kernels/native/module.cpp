@@ -42,9 +42,9 @@ NB_MODULE(_native, m) {
     nb::register_exception_translator(translate);
     memplan::bind_births(m);
     memplan::bind_displace(m);
-    memplan::bind_divisions(m);
     memplan::bind_greedy(m);
     memplan::bind_lowering(m);
+    memplan::bind_plain(m);
     memplan::bind_search(m);
 
     m.def(

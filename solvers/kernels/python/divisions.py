@@ -1,4 +1,4 @@
-"""The open divisions of a section, in Python (see ../divisions.py)."""
+"""The open divisions of a section, in Python (see ../plain.py)."""
 
 from __future__ import annotations
 

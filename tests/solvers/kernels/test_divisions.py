@@ -6,14 +6,15 @@ import os
 import subprocess
 import sys
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.kernels import BadKernelInput, divisions
-from solvers.kernels.divisions import MOST, MOST_HEIGHT, Divisions, PricedPool, PricedSection, native, reference
+from solvers.kernels import BadKernelInput, plain
+from solvers.kernels.plain import MOST, MOST_HEIGHT, Divisions, PricedPool, PricedSection, native
+from solvers.kernels.python.divisions import Divisions as Reference
 
 GREATEST = (2, 1 << 40, 1 << 90)
 """Of costs: many are equal, or they are as great as usual, or have more than 64 bits."""
@@ -23,7 +24,7 @@ def compiled() -> type[Divisions]:
     found = native()
     if found is None:
         pytest.skip("no native kernels")
-    return found
+    return cast(type[Divisions], found.Divisions)
 
 
 def drawn(random: Random) -> dict[str, Any]:
@@ -89,12 +90,12 @@ def course(kind: type[Divisions], seed: int) -> list[object]:
 
 @given(st.integers(0, 1 << 40))
 def test_both_give_the_same_answers(seed: int) -> None:
-    assert course(compiled(), seed) == course(reference(), seed)
+    assert course(compiled(), seed) == course(Reference, seed)
 
 
 @pytest.mark.parametrize("number", [0, -1, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 63) - 1, MOST - 1, 1 - MOST])
 def test_costs_come_back_as_they_were(number: int) -> None:
-    for kind in (compiled(), reference()):
+    for kind in (compiled(), Reference):
         divided = kind([[0]], [[1]], [1], [0], [0], 0, max(number, MOST - 1))
         divided.push(number, (), (0,), 0, 0, False, 3)
         assert divided.least() == number
@@ -109,7 +110,7 @@ def test_larger_costs_are_refused(number: int) -> None:
 
 def test_what_is_too_large_is_left_to_python() -> None:
     for ends, enough in (([1], MOST), ([MOST_HEIGHT], 1)):
-        assert isinstance(divisions.divisions([[0]], [[1]], ends, [0], [0], 0, enough), reference())
+        assert isinstance(plain.divisions([[0]], [[1]], ends, [0], [0], 0, enough), Reference)
     assert PricedSection([1, 0], [[1]], [PricedPool([0], [1], [1], [1])]).fits
     assert not PricedSection([1, 0], [[1]], [PricedPool([0], [1], [-MOST], [1])]).fits
 
@@ -180,7 +181,7 @@ def test_who_has_them_has_no_numpy(wanted: str) -> None:
     """The process that answers questions about choices begins sooner without it."""
     code = """
 import sys
-from solvers.kernels.divisions import native
+from solvers.kernels.plain import native
 import solvers.choice.pools.questions.answering
 print(native() is None, "numpy" in sys.modules)
 """

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ....bounds.votes import can_be_counted, least_for_votes
+from ....kernels.votes import can_be_counted, least_for_votes
 from ..program.program import Heights, Program
 
 FINEST = 1 << 20

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from operator import mul
 
-from ....kernels.divisions import PricedPool, PricedSection
+from ....kernels.plain import PricedPool, PricedSection
 from ..program.program import Pools, Section
 from .crowds import Priced
 

@@ -14,7 +14,7 @@ from itertools import starmap
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from ....kernels.divisions import Divisions, Part, divisions
+from ....kernels.plain import Divisions, Part, divisions
 from ..program.program import Costs, Heights, Program, Section
 from .crowds import FINEST, Priced, Relaxed, prices_of
 from .division_bound import least_of, priced_section

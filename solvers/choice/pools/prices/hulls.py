@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from typing import TypeAlias
 
-from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
+from ....kernels.votes import least_for_votes
 from .. import budget
 from ..program.program import Heights, Program
 from .crowds import Crowd, Priced, Prices, Relaxed, prices_of

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ....bounds.prices.priced_room import priced_value
-from ....bounds.votes import MOST_VOTES, least_for_votes
+from ....kernels.votes import MOST_VOTES, least_for_votes
 from ....model.instance import Instance, Ints
 from ....model.linear_terms import LINEAR, peak_price
 from ....model.outcome import Certificate, Proof

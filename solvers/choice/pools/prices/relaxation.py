@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-from ....bounds.votes import least_for_votes
 from ....exact.cpsat.linear import LinearProgram, Solved
+from ....kernels.votes import least_for_votes
 from .. import budget
 from ..program.program import Program, Row
 from .alike import Alike

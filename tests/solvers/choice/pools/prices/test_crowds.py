@@ -19,7 +19,6 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from planner.verifying.arguments.crowds import heights_for_votes
-from solvers.bounds.votes import least_for_votes
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.prices.levels import LEAST_EXCESS, SHARES, Reach
@@ -32,6 +31,7 @@ from solvers.choice.pools.questions.question import Answer, Question, read_relax
 from solvers.choice.pools.searches.boxes import BoxSearch
 from solvers.exact.cpsat.linear import LinearProgram
 from solvers.geometry.presolve import scaled, unit
+from solvers.kernels.votes import least_for_votes
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.solver import Limits, Silent
 from tests.small.strategies import effort, problems

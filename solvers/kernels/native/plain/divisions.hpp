@@ -1,4 +1,4 @@
-// The open divisions of a section (see solvers/kernels/divisions.py, which says what each function does).
+// The open divisions of a section (see solvers/kernels/plain.py, which says what each function does).
 #pragma once
 
 #include <cstdint>

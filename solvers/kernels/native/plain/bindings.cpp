@@ -1,4 +1,4 @@
-// Python bindings of open divisions: plain numbers, no arrays.
+// Python bindings of open divisions and lifted covers: plain numbers, no arrays.
 #include "bindings.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "divisions/divisions.hpp"
+#include "plain/divisions.hpp"
+#include "plain/lifting.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -16,7 +17,7 @@ namespace memplan {
 
 namespace {
 
-constexpr Cost kMostCost = Cost{1} << 100;  // also in solvers/kernels/divisions.py
+constexpr Cost kMostCost = Cost{1} << 100;  // also in solvers/kernels/plain.py
 constexpr Coord kMostHeight = Coord{1} << 60;
 constexpr int kBitsALimb = 60;
 
@@ -105,10 +106,22 @@ void add(Divisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
     self.add(std::move(prices));
 }
 
+std::vector<Votes> checked_covers(const Coords& units, const std::vector<double>& shares, Coord room) {
+    demand(units.size() == shares.size(), "a share of each class");
+    demand(room >= -kMostHeight && room <= kMostHeight, "no room is above 2^60");
+    Coord total = 0;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        demand(units[i] >= 0 && units[i] <= kMostHeight && (total += units[i]) <= kMostHeight, "units add up to 2^60 at most");
+        demand(shares[i] >= -1 && shares[i] <= 2 && (units[i] > 0 || shares[i] <= 0), "shares are of one, and who takes nothing has none");
+    }
+    return lifted_covers(units, shares, room);
+}
+
 }  // namespace
 
-void bind_divisions(nb::module_& m) {
-    nb::class_<Divisions>(m, "Divisions", "The open divisions of a section (see solvers.kernels.divisions).")
+void bind_plain(nb::module_& m) {
+    m.def("lifted_covers", &checked_covers, "units"_a, "shares"_a, "room"_a, "Crowds of a row that has so much room (see solvers.kernels.plain).");
+    nb::class_<Divisions>(m, "Divisions", "The open divisions of a section (see solvers.kernels.plain).")
         .def("__init__", &make, "homes"_a, "units"_a, "ends"_a, "lowest"_a, "always"_a, "free"_a, "enough"_a)
         .def_rw("work", &Divisions::work)
         .def_rw("since", &Divisions::since)

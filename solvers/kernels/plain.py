@@ -1,6 +1,6 @@
-"""Divisions of a section between pools, those that are open: the class in C++ where it is there, else the one in Python.
+"""Kernels of plain numbers, for the process that answers questions about choices, which does without numpy: in C++ where they are there, else in Python.
 
-Here and there stand plain numbers, so that the process that answers questions about choices needs no numpy for them.
+Open divisions of a section between pools, and covers of rows, lifted.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -125,22 +126,29 @@ class Divisions(Protocol):
         """The heights of all that may cost less than this value. What takes more work is not divided."""
 
 
-def reference() -> type[Divisions]:
-    """The class in Python."""
-    from .python.divisions import Divisions
-
-    return Divisions
-
-
 @cache
-def native() -> type[Divisions] | None:
-    """The class in C++; None where the compiled kernels are missing, too old, or not wanted (see .selection)."""
+def native() -> ModuleType | None:
+    """The compiled kernels; None where they are missing, too old, or not wanted (see .selection)."""
     if os.environ.get(VARIABLE) == REFERENCE:
         return None
     try:
-        return cast(type[Divisions], import_module(NATIVE_MODULE).Divisions)
-    except (ImportError, AttributeError):
+        module = import_module(NATIVE_MODULE)
+    except ImportError:
         return None
+    return module if hasattr(module, "lifted_covers") else None
+
+
+def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[list[tuple[int, int]]]:
+    """Crowds of a row that has so much room: the places of members in the row, each with its votes.
+
+    Which of each class is in the pool decides which are tried.
+    """
+    module = native() if sum(units) <= MOST_HEIGHT and abs(room) <= MOST_HEIGHT else None
+    if module is not None:
+        return cast(list[list[tuple[int, int]]], module.lifted_covers(units, shares, room))
+    from .python.lifting import lifted_covers
+
+    return lifted_covers(units, shares, room)
 
 
 def divisions(
@@ -154,5 +162,9 @@ def divisions(
 ) -> Divisions:
     """None is open yet. In C++ where that is possible."""
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
-    chosen = native() if heights <= MOST_HEIGHT and enough < MOST else None
-    return (chosen or reference())(homes, units, ends, lowest, always, free, enough)
+    module = native() if heights <= MOST_HEIGHT and enough < MOST else None
+    if module is not None:
+        return cast(Divisions, module.Divisions(homes, units, ends, lowest, always, free, enough))
+    from .python.divisions import Divisions as Reference
+
+    return Reference(homes, units, ends, lowest, always, free, enough)

@@ -1,4 +1,4 @@
-#include "divisions/divisions.hpp"
+#include "plain/divisions.hpp"
 
 #include <algorithm>
 #include <bit>
