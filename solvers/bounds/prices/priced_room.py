@@ -26,11 +26,11 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
+from ...kernels.votes import least_for_votes
 from ...model.instance import Instance, Term
 from ...model.interruption import interruptible
 from ...model.linear_terms import LINEAR, choice_cost, peak_price
 from ...model.outcome import Proof
-from ..votes import least_for_votes
 from ..weighted_sections import Weights, homes_of_classes, weigh
 
 Crowds: TypeAlias = Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]]
