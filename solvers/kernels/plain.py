@@ -15,6 +15,8 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """The least and greatest height of each pool; empty: none."""
 VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.kernels._native"
+Given: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], int, int, bool, int]
+"""A part's fields, as the class in C++ gives them."""
 MOST, MOST_HEIGHT = 1 << 100, 1 << 60
 """Costs are below this; and all heights and units together come to so much at most, in C++."""
 
@@ -104,7 +106,7 @@ class Divisions(Protocol):
     ) -> None:
         """One part more (see Part)."""
 
-    def next(self, work: int, patience: int) -> tuple[object, ...] | None:
+    def next(self, work: int, patience: int) -> Given | None:
         """Divide the cheapest, until one is whole and bounded by all prices, or was solved, or so many were divided: that one, which is no longer open.
 
         None if there is none, or `work` has come to so much.
@@ -113,7 +115,7 @@ class Divisions(Protocol):
     def divide(self, chosen: Sequence[int], loads: Sequence[int], bound: int, last: int) -> None:
         """Open all parts that begin as this one and go on by one class."""
 
-    def ahead(self, width: int, work: int) -> tuple[object, ...] | None:
+    def ahead(self, width: int, work: int) -> Given | None:
         """Divide so many of the cheapest parts to the end, side by side: the cheapest of all divisions. It will not be opened."""
 
     def around(self, chosen: Sequence[int], loads: Sequence[int], below: int) -> Ranges:

@@ -11,8 +11,10 @@ from typing import NamedTuple, cast
 from ..fitting.orders import ORDERS
 from ..model.errors import SolverError
 from ..model.instance import Instance
+from . import plain
 from .interface import NATIVE_SIZES, PYTHON_SIZES, Kernels, Sizes
-from .plain import NATIVE_MODULE, REFERENCE, VARIABLE
+
+VARIABLE, NATIVE_MODULE = plain.VARIABLE, plain.NATIVE_MODULE
 
 
 class KernelsUnavailable(SolverError):
@@ -33,7 +35,7 @@ class Wanted(StrEnum):
     """Native kernels if they load, else the reference."""
     NATIVE = "native"
     """Native kernels or an error, so that a fallback cannot hide a broken build."""
-    REFERENCE = REFERENCE
+    REFERENCE = plain.REFERENCE
 
 
 class Selection(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 Ints: TypeAlias = Sequence[int]
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
+Given: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], int, int, bool, int]
 
 
 class _Part(NamedTuple):
@@ -22,6 +23,10 @@ class _Part(NamedTuple):
     last: int
     is_solved: bool = False
     note: int = 0
+
+    @property
+    def given(self) -> Given:
+        return self[:1] + self[2:]
 
 
 class Divisions:
@@ -63,14 +68,14 @@ class Divisions:
     def push(self, bound: int, chosen: Ints, loads: Ints, seen: int, last: int, is_solved: bool, note: int) -> None:
         self._push(_Part(bound, 0, tuple(chosen), tuple(loads), seen, last, is_solved, note))
 
-    def next(self, work: int, patience: int) -> tuple[object, ...] | None:
+    def next(self, work: int, patience: int) -> Given | None:
         while self._open and self.work < work:
             part = heappop(self._open)
             is_whole = len(part.chosen) == len(self._homes)
             if part.seen < len(self._prices) and not (is_whole and part.is_solved):
                 self._push(self._looked_at(part, self._enough))
             elif is_whole or self.since >= patience:
-                return part[:1] + part[2:]
+                return part.given
             else:
                 self.divide(part.chosen, part.loads, part.bound, part.last)
         return None
@@ -80,7 +85,7 @@ class Divisions:
         for each in self._divided(tuple(chosen), tuple(loads), bound, last):
             self._push(each)
 
-    def ahead(self, width: int, work: int) -> tuple[object, ...] | None:
+    def ahead(self, width: int, work: int) -> Given | None:
         whole = len(self._homes)
         some = nsmallest(width, (part for part in self._open if len(part.chosen) < whole))
         while any(len(part.chosen) < whole for part in some):
@@ -92,7 +97,7 @@ class Divisions:
         if not some:
             return None
         self._ahead.add(some[0].chosen)
-        return some[0][:1] + some[0][2:]
+        return some[0].given
 
     def around(self, chosen: Ints, loads: Ints, below: int) -> Ranges:
         box = self.heights(chosen, loads)
