@@ -17,8 +17,8 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.kernels._native"
 Given: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], int, int, bool, int]
 """A part's fields, as the class in C++ gives them."""
-MOST, MOST_HEIGHT = 1 << 100, 1 << 60
-"""Costs are below this; and all heights and units together come to so much at most, in C++."""
+MOST, MOST_ENOUGH, MOST_HEIGHT = 1 << 100, 1 << 84, 1 << 60
+"""Costs are below this in C++, also of what has no choice, which costs far more than enough; and all heights and units together come to so much at most."""
 
 
 class Part(NamedTuple):
@@ -164,7 +164,7 @@ def divisions(
 ) -> Divisions:
     """None is open yet. In C++ where that is possible."""
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
-    module = native() if heights <= MOST_HEIGHT and enough < MOST else None
+    module = native() if heights <= MOST_HEIGHT and enough < MOST_ENOUGH else None
     if module is not None:
         return cast(Divisions, module.Divisions(homes, units, ends, lowest, always, free, enough))
     from .python.divisions import Divisions as Reference

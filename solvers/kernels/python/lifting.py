@@ -27,7 +27,7 @@ def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> l
 
 
 def _covers(row: Sequence[_Present], room: int) -> Iterator[_Votes]:
-    some = [each for each in row if each.share > WHOLE]
+    some = [each for each in row if each.share > WHOLE and each.units]
     if all(each.share > 1 - WHOLE for each in some) or sum(each.units for each in some) <= room:
         return
     known = set[frozenset[int]]()

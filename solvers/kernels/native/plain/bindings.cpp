@@ -112,7 +112,7 @@ std::vector<Votes> checked_covers(const Coords& units, const std::vector<double>
     Coord total = 0;
     for (std::size_t i = 0; i < units.size(); ++i) {
         demand(units[i] >= 0 && units[i] <= kMostHeight && (total += units[i]) <= kMostHeight, "units add up to 2^60 at most");
-        demand(shares[i] >= -1 && shares[i] <= 2 && (units[i] > 0 || shares[i] <= 0), "shares are of one, and who takes nothing has none");
+        demand(shares[i] >= -1 && shares[i] <= 2, "shares are of one");
     }
     return lifted_covers(units, shares, room);
 }

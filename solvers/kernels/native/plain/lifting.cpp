@@ -117,7 +117,7 @@ std::vector<Votes> lifted_covers(const std::vector<Coord>& units, const std::vec
     Coord total = 0;
     bool is_whole = true;
     for (std::size_t each = 0; each < units.size(); ++each) {
-        if (shares[each] <= kWhole) continue;
+        if (shares[each] <= kWhole || units[each] == 0) continue;
         some.push_back(each);
         total += units[each];
         is_whole &= shares[each] > 1 - kWhole;
