@@ -11,10 +11,13 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.errors import SolverError
 from ..model.instance import ADDRESS_LIMIT, Instance, Ints
 from .columns import Columns
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 Report: TypeAlias = Callable[[Ints | None], bool]
 """Called every few milliseconds, with better offsets if there are any; returning true stops the kernel."""
@@ -91,6 +94,40 @@ class Homes(NamedTuple):
     """Ranges where nobody comes: triples (pool, low, high)."""
     stays: Ints
     """(n) 1 for a block that is not moved."""
+
+
+class Divisions(NamedTuple):
+    """Where some divisions of what is live begin to be followed: contiguous flat int64 arrays."""
+
+    classes: Ints
+    """Those that are there."""
+    chosen: Ints
+    """The pool of each of them, division by division."""
+    room: Ints
+    """What is left in each pool then."""
+
+
+class Course(NamedTuple):
+    """What happens to divisions, step by step: contiguous flat int64 arrays."""
+
+    always: Ints
+    """How much more is taken in each pool in any case."""
+    begin: Ints
+    """Index of the first change of each step, and last their number. Those that come are the last changes of a step."""
+    kind: Ints
+    """A Change each."""
+    who: Ints
+    more: Ints
+    """How much more that class takes in each pool."""
+
+
+class Change(IntEnum):
+    """What happens to a class."""
+
+    OTHER = 0
+    """It only takes more or less."""
+    GOES = 1
+    COMES = 2
 
 
 class BadKernelInput(SolverError):
@@ -183,6 +220,23 @@ class Kernels(Protocol):
         """Lowers what it costs to have blocks in their pools: (pools, offsets, work). The start is valid but for pools without an end.
 
         Of the columns, those of one number for each block are not read: `homes` says that pool by pool. `report` gets no offsets.
+        """
+
+    def follow(
+        self,
+        pools: int,
+        divisions: Divisions,
+        course: Course,
+        cost: Floats,
+        most: int,
+        with_pools: bool,
+        report: Report,
+    ) -> tuple[Ints, Floats, Ints, int]:
+        """Follows choices below the heights of divisions: (the divisions that are left, what the cheapest choice of each costs, its pools, work).
+
+        A choice goes on with a class that comes in each pool that has room for it, at the `cost` of that class and pool, infinite where it may not be. Once there
+        are more than `most`, only the cheapest of each division go on, as many of each. Of choices that do not differ any more only the cheapest goes on. The pools
+        are those of each class, division by division, -1 if it does not come; there are none unless they are wanted. After a stop no division is left.
         """
 
     def beam(

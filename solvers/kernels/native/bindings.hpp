@@ -7,6 +7,7 @@ namespace memplan {
 
 void bind_births(nanobind::module_& m);
 void bind_displace(nanobind::module_& m);
+void bind_follow(nanobind::module_& m);
 void bind_greedy(nanobind::module_& m);
 void bind_lowering(nanobind::module_& m);  // improve, beam and gluing
 void bind_plain(nanobind::module_& m);  // open divisions, lifted covers

@@ -42,6 +42,7 @@ NB_MODULE(_native, m) {
     nb::register_exception_translator(translate);
     memplan::bind_births(m);
     memplan::bind_displace(m);
+    memplan::bind_follow(m);
     memplan::bind_greedy(m);
     memplan::bind_lowering(m);
     memplan::bind_plain(m);

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .beam import beam
     from .births import by_birth
     from .displace import displace
+    from .follow import follow
     from .gluing.gluing import glued_pieces, gluing
     from .greedy import greedy, greedy_fill, greedy_order, greedy_orders, greedy_place
     from .improve import improve
@@ -20,6 +21,7 @@ __all__ = [
     "beam",
     "by_birth",
     "displace",
+    "follow",
     "glued_pieces",
     "gluing",
     "greedy",
@@ -42,6 +44,7 @@ MODULES = {
     "greedy_fill": "greedy",
     "improve": "improve",
     "displace": "displace",
+    "follow": "follow",
     "beam": "beam",
     "by_birth": "births",
     "gluing": "gluing.gluing",

@@ -1,149 +1,67 @@
-"""Choices below the heights of many divisions, followed through time side by side: what does not fit any more is left out, and of each division the cheapest go on."""
+"""What comes and goes from one section to an end of time, as divisions are followed there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....bounds.prices.market import Floats
+from ....kernels.interface import Change, Course
 from ....model.instance import Ints
 
-FINEST = 1 << 40
-"""Costs are compared in so many parts of the greatest difference."""
-SEED = 1
-"""Of the numbers by which choices are known to be the same."""
 
+class Lives(NamedTuple):
+    """Rects of an instance: their classes, their sizes pool by pool, the only pool of each or -1, and from which section to which they are live."""
 
-class Section(NamedTuple):
-    """What is live then: by class with a choice, its units in each pool, and what is in each pool in any case. What is the same at two sections is one array."""
+    group: Ints
+    sizes: Ints
+    only: Ints
+    begin: Ints
+    end: Ints
 
-    units: dict[int, Ints]
-    always: Ints
+    def live_at(self, section: int) -> Lives:
+        """Those that are live at this section."""
+        here = (self.begin <= section) & (section < self.end)
+        return Lives(*(column[here] for column in self))
 
-    def by_size(self, groups: Iterable[int]) -> list[int]:
-        """These classes, the largest first."""
-        return sorted(groups, key=lambda group: (-int(self.units[group].max()), group))
+    def taken(self) -> tuple[Ints, Ints, Ints]:
+        """If all are live at once: what is taken in each pool in any case, the classes that have a choice, and what each takes in each pool."""
+        settled = self.only >= 0
+        always = np.zeros(self.sizes.shape[1], dtype=np.int64)
+        np.add.at(always, self.only[settled], self.sizes[settled, self.only[settled]])
+        classes, which = np.unique(self.group[~settled], return_inverse=True)
+        units = np.zeros((len(classes), len(always)), dtype=np.int64)
+        np.add.at(units, which, self.sizes[~settled])
+        return always, classes, units
 
+    def courses(self, sections: Ints, fullest: int) -> list[Course]:
+        """From the fullest of these sections back to the first, and on to the last; the shorter one comes first."""
+        begin, end = np.searchsorted(sections, self.begin), np.searchsorted(sections, self.end)
+        back = self._replace(begin=fullest - end + 1, end=fullest - begin + 1)
+        on = self._replace(begin=begin - fullest, end=end - fullest)
+        both = [back.course(fullest + 1), on.course(len(sections) - fullest)]
+        return sorted(both, key=lambda course: len(course.begin))
 
-class Divisions(NamedTuple):
-    """Of the classes that are live at the fullest section: their pools, and the heights that follow, division by division."""
-
-    groups: list[int]
-    chosen: Ints
-    heights: Ints
-
-    def some(self, numbers: Ints) -> Divisions:
-        """These alone."""
-        return Divisions(self.groups, self.chosen[numbers], self.heights[numbers])
-
-
-class Followed:
-    """The choices of some divisions, from the fullest section on."""
-
-    def __init__(self, divisions: Divisions, some: Ints, fullest: Section, classes: int) -> None:
-        self.division, self.cost = some, np.zeros(len(some))
-        """Of which division each is, and what it costs."""
-        self.now = {group: fullest.units[group] for group in divisions.groups}
-        """What each class takes in each pool that is live,"""
-        self._pools = divisions.chosen[some].T.astype(np.int16)
-        """and its pool, in the same order, choice by choice."""
-        self._always = fullest.always
-        self._free = divisions.heights[some].T - fullest.always[:, None]
-        """The room that is left in each pool, choice by choice."""
-        draw = np.random.default_rng(SEED)
-        self._mark = draw.integers(1, 1 << 62, classes)
-        self._code = draw.integers(1, 1 << 62, len(some))
-        """The same for choices of a division that have the same classes in the same pools now."""
-        for pools, (group, units) in zip(self._pools, self.now.items(), strict=True):
-            self._free[pools, np.arange(len(some))] -= units[pools]
-            self._code += self._mark[group] * (pools + 1)
-        self._history = list[tuple[int | None, NDArray[np.integer], NDArray[np.integer]]]()
-        """Which class came, to which pools, and which choice each comes of."""
-
-    def go_to(self, here: Section, gone: Iterable[int]) -> None:
-        """From now on this much is live; these are not any more."""
-        if here.always is not self._always:
-            self._free -= (here.always - self._always)[:, None]
-        self._always = here.always
-        every, nothing = np.arange(len(self.cost)), np.zeros_like(here.always)
-        for pools, (group, before) in zip(self._pools, self.now.items(), strict=True):
-            units = here.units.get(group, nothing)
-            if units is not before:
-                self._free[pools, every] -= (units - before)[pools]
-                self.now[group] = units
-        if ended := set(gone):
-            self._forget(ended)
-        fits = np.flatnonzero((self._free >= 0).all(axis=0))
-        if len(fits) < len(self.cost):
-            self._keep(fits)
-
-    def _forget(self, ended: set[int]) -> None:
-        """Where these are makes no difference any more: of choices that are then the same only the cheapest goes on."""
-        for pools, group in zip(self._pools, self.now, strict=True):
-            if group in ended:
-                self._code -= self._mark[group] * (pools + 1)
-        self._pools = self._pools[[group not in ended for group in self.now]]
-        self.now = {group: units for group, units in self.now.items() if group not in ended}
-        order = np.argsort(self.cost, kind="stable")
-        _, first = np.unique(self._code[order], return_index=True)
-        if len(first) < len(order):
-            self._keep(np.sort(order[first]))
-
-    def _keep(self, some: Ints) -> None:
-        self._take(some)
-        self._history.append((None, some, some))
-
-    def _take(self, some: Ints) -> None:
-        self.division, self.cost, self._code = self.division[some], self.cost[some], self._code[some]
-        self._free, self._pools = self._free[:, some], self._pools[:, some]
-
-    def add(self, group: int, units: Ints, due: Mapping[int, float], most: int) -> None:
-        """Each goes on with the class in each pool that has room for it, at that cost; about so many do."""
-        fits = [np.flatnonzero(self._free[pool] >= units[pool]) for pool in due]
-        counts = [len(each) for each in fits]
-        before: Ints = np.concatenate(fits)
-        pools = np.repeat(np.array(list(due), dtype=np.int16), counts)
-        cost = self.cost[before] + np.repeat(np.array(list(due.values())), counts)
-        if len(before) > most:
-            division = self.division[before]
-            alive = int(np.count_nonzero(np.bincount(division)))
-            kept = cheapest(division, cost, max(most // alive, 1))
-            before, pools, cost = before[kept], pools[kept], cost[kept]
-        self._take(before)
-        self.cost = cost
-        self._free[pools, np.arange(len(cost))] -= units[pools]
-        self._code += self._mark[group] * (pools + 1)
-        self._pools = np.vstack([self._pools, pools[None, :]])
-        self.now[group] = units
-        self._history.append((group, before.astype(np.int32), pools))
-
-    def least(self) -> tuple[Ints, Floats]:
-        """The divisions that are left, and what the cheapest choice of each costs."""
-        some = cheapest(self.division, self.cost, 1)
-        return self.division[some], self.cost[some]
-
-    def pools_of(self, division: int) -> dict[int, int]:
-        """Who came to which pool in the cheapest of this division."""
-        mine = np.flatnonzero(self.division == division)
-        at, found = int(mine[self.cost[mine].argmin()]), dict[int, int]()
-        for group, before, pools in reversed(self._history):
-            if group is not None:
-                found[group] = int(pools[at])
-            at = int(before[at])
-        return found
-
-
-def cheapest(kind: Ints, cost: Floats, most: int) -> Ints:
-    """Which are the cheapest of each kind, so many at most; kind by kind."""
-    if not len(cost):
-        return np.zeros(0, dtype=np.int64)
-    least = float(cost.min())
-    scaled = (cost - least) * ((FINEST - 1) / max(float(cost.max()) - least, 1.0))
-    order = np.argsort(kind * FINEST + scaled.astype(np.int64), kind="stable")
-    counts = np.bincount(kind)
-    rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[kind[order]]
-    some: Ints = order[rank < most]
-    return some
+    def course(self, steps: int) -> Course:
+        """The same where sections are steps, of which there are so many."""
+        live = Lives(*(column[(self.begin < self.end) & (self.end > 0) & (self.begin < steps)] for column in self))
+        comes, goes = live.begin > 0, live.end < steps
+        step = np.concatenate([live.begin[comes], live.end[goes]])
+        group, only = (np.concatenate([column[comes], column[goes]]) for column in (live.group, live.only))
+        units = np.concatenate([live.sizes[comes], -live.sizes[goes]])
+        settled = only >= 0
+        always = np.zeros((steps, units.shape[1]), dtype=np.int64)
+        np.add.at(always, (step[settled], only[settled]), units[settled, only[settled]])
+        classes = int(self.group.max(initial=0)) + 1
+        begins, ends = np.full(classes, steps), np.zeros(classes, dtype=np.int64)
+        np.minimum.at(begins, live.group, live.begin)
+        np.maximum.at(ends, live.group, live.end)
+        changes, which = np.unique(step[~settled] * classes + group[~settled], return_inverse=True)
+        more = np.zeros((len(changes), units.shape[1]), dtype=np.int64)
+        np.add.at(more, which, units[~settled])
+        at, who = np.divmod(changes, classes)
+        kind = np.where(at == begins[who], Change.COMES, np.where(at == ends[who], Change.GOES, Change.OTHER))
+        order = np.lexsort((who, -more.max(axis=1), kind, at))
+        order = order[(kind[order] != Change.OTHER) | more[order].any(axis=1)]
+        begin = np.searchsorted(at[order], np.arange(steps + 1))
+        return Course(always.reshape(-1), begin, kind[order], who[order], more[order].reshape(-1))

@@ -21,12 +21,16 @@ inline constexpr Coord kMostSections = Coord{1} << 31;
 
 inline std::span<const Coord> span_of(const IntArray& array) { return {array.data(), array.shape(0)}; }
 
-inline nanobind::object to_numpy(std::vector<Coord>&& values) {
-    auto owned = std::make_unique<std::vector<Coord>>(std::move(values));
-    nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Coord>*>(p); });
+template <typename Item>
+nanobind::object given_away(std::vector<Item>&& values) {
+    auto owned = std::make_unique<std::vector<Item>>(std::move(values));
+    nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Item>*>(p); });
     auto* data = owned.release();
-    return nanobind::cast(nanobind::ndarray<nanobind::numpy, Coord, nanobind::ndim<1>>(data->data(), {data->size()}, owner));
+    return nanobind::cast(nanobind::ndarray<nanobind::numpy, Item, nanobind::ndim<1>>(data->data(), {data->size()}, owner));
 }
+
+inline nanobind::object to_numpy(std::vector<Coord>&& values) { return given_away(std::move(values)); }
+inline nanobind::object to_numpy(std::vector<double>&& values) { return given_away(std::move(values)); }
 
 template <typename Item>
 nanobind::object to_numpy(const std::vector<Item>& values) {
