@@ -11,8 +11,8 @@ from ..interface import Change, Course, Divisions, Floats, Report
 from .input import are_within, demand
 
 # The same numbers stand in kernels/native/follow/following.cpp.
-LOOKS_A_STEP, LOOKS_A_STATE, LOOKS_A_KEPT = 200, 4, 12
-LOOKS_PER_MICROSECOND = 24
+A_STEP, A_STATE, IN_ROOM, A_KEPT = 200, 12, 2, 14
+PER_MICROSECOND = 1000
 MOST_POOLS = 255
 
 
@@ -25,7 +25,7 @@ def follow(
     run.run(report)
     _, best = np.unique(run.division, return_index=True)
     found = run.pools_of(best) if with_pools else np.zeros(0, dtype=np.int64)
-    return run.division[best], run.cost[best], found.reshape(-1), -(-run.work // LOOKS_PER_MICROSECOND)
+    return run.division[best], run.cost[best], found.reshape(-1), -(-run.work // PER_MICROSECOND)
 
 
 class _Following:
@@ -70,7 +70,7 @@ class _Following:
 
     def _go_to(self, always: Ints, changes: range) -> None:
         """From now on this much is taken; what does not fit is left out, and of those that are the same now, all but the cheapest."""
-        self.work += LOOKS_A_STEP + LOOKS_A_STATE * len(self.division)
+        self.work += A_STEP + A_STATE * len(self.division)
         self._room -= always[:, None]
         every, goes = np.arange(len(self.division)), False
         for change in changes:
@@ -94,7 +94,7 @@ class _Following:
     def _add(self, change: int) -> None:
         """Each goes on with the class in each pool that has room for it, at that cost; about as many as may be in all."""
         who, units = int(self._course.who[change]), self._more[change]
-        self.work += LOOKS_A_STATE * len(self.division)
+        self.work += IN_ROOM * len(self.division)
         fits = (self._room >= units[:, None]) & np.isfinite(self._due[who])[:, None]
         pools, before = np.nonzero(fits)
         cost = self.cost[before] + self._due[who, pools]
@@ -110,7 +110,7 @@ class _Following:
         self._room[pools, self._from] -= units[pools]
         self._code += self._marks(who, pools)
         self._pools[who] = pools
-        self.work += LOOKS_A_KEPT * len(order)
+        self.work += A_KEPT * len(order)
 
     def pools_of(self, some: Ints) -> Ints:
         """Who came to which pool in these choices."""

@@ -119,7 +119,7 @@ def test_if_none_is_left_out_the_cheapest_choice_of_each_division_is_found(seed:
     best = [given.best(division) for division in range(len(given.room))]
     assert left == [division for division, one in enumerate(best) if one is not None]
     assert cost == [one for one in best if one is not None]
-    for division, row in zip(left, np.reshape(pools, (len(left), -1)).tolist(), strict=True):
+    for division, row in zip(left, np.reshape(pools, (-1, len(given.cost))).tolist(), strict=True):
         assert given.fits(division, {who: pool for who, pool in enumerate(row) if pool >= 0})
 
 

@@ -113,8 +113,7 @@ class LastingHeights:
             more[np.arange(len(more)), pool] += sizes[pool]
             costs = np.repeat(cost, len(homes)) + np.tile(due, len(loads))
             fits = np.flatnonzero((more <= self._ends).all(axis=1))
-            _, kind = np.unique((more[fits] // alike * digit).sum(axis=1), return_inverse=True)
-            kept = fits[_cheapest(kind, costs[fits], ALIKE)]
+            kept = fits[_cheapest((more[fits] // alike * digit).sum(axis=1), costs[fits], ALIKE)]
             most = 0 if self.work >= end or self._stopped() else widest
             if len(kept) > most:
                 kept = kept[np.argsort(costs[kept], kind="stable")[:most]]
@@ -162,8 +161,9 @@ class LastingHeights:
 def _cheapest(kind: Ints, cost: Floats, most: int) -> Ints:
     """Which are the cheapest of each kind, so many at most; kind by kind."""
     order = np.lexsort((cost, kind))
-    counts = np.bincount(kind)
-    some: Ints = order[np.arange(len(order)) - (np.cumsum(counts) - counts)[kind[order]] < most]
+    is_more = np.zeros(len(order), dtype=bool)
+    is_more[most:] = kind[order[most:]] == kind[order[:-most]]
+    some: Ints = order[~is_more]
     return some
 
 

@@ -13,7 +13,7 @@ namespace memplan {
 namespace {
 
 // The same numbers stand in solvers/kernels/python/follow.py.
-constexpr std::int64_t kLooksAStep = 200, kLooksAState = 4, kLooksAKept = 12;
+constexpr std::int64_t kAStep = 200, kAState = 12, kInRoom = 2, kAKept = 14;
 
 using Word = std::uint64_t;  // of numbers in it, sums wrap as numpy's do
 using Number = std::uint32_t;
@@ -82,7 +82,7 @@ public:
             result_.cost.push_back(now_.cost[run.begin]);
             if (options_.with_pools) list_pools(run.begin);
         }
-        result_.work = (result_.work + kFollowingLooksPerMicrosecond - 1) / kFollowingLooksPerMicrosecond;
+        result_.work = (result_.work + kFollowingPerMicrosecond - 1) / kFollowingPerMicrosecond;
         return std::move(result_);
     }
 
@@ -121,7 +121,7 @@ private:
         for (first_coming_ = first; first_coming_ < end && course_.kind[first_coming_] != kComes;) ++first_coming_;
         const bool goes = std::any_of(course_.kind.data() + first, course_.kind.data() + first_coming_, [](Coord kind) { return kind == kGoes; });
         const Coord* const always = course_.always.data() + step * pools_;
-        result_.work += kLooksAStep + kLooksAState * static_cast<std::int64_t>(runs_.back().end);
+        result_.work += kAStep + kAState * static_cast<std::int64_t>(runs_.back().end);
 
         std::size_t kept = 0, left = 0;
         for (const Run& run : runs_) {
@@ -203,7 +203,7 @@ private:
         }
         runs_.resize(left);
         std::swap(now_, next_);
-        result_.work += kLooksAKept * static_cast<std::int64_t>(made);
+        result_.work += kAKept * static_cast<std::int64_t>(made);
     }
 
     // How many of a division go on at most, and of all.
@@ -217,7 +217,7 @@ private:
             }
             alive += all > before;
         }
-        result_.work += kLooksAState * static_cast<std::int64_t>(runs_.back().end);
+        result_.work += kInRoom * static_cast<std::int64_t>(runs_.back().end);
         if (all <= options_.most) return {all, all};
         const std::size_t limit = std::max<std::size_t>(options_.most / alive, 1);
         return {limit, limit * alive};

@@ -10,7 +10,7 @@
 
 namespace memplan {
 
-inline constexpr std::int64_t kFollowingLooksPerMicrosecond = 24;
+inline constexpr std::int64_t kFollowingPerMicrosecond = 1000;  // its work is counted in nanoseconds
 inline constexpr std::size_t kMostPoolsFollowed = 255;
 
 enum Change : Coord { kOther = 0, kGoes = 1, kComes = 2 };
