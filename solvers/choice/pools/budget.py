@@ -317,8 +317,10 @@ COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 3, 1
 """Writing a linear program, and looking for crowds in its solution."""
-STATES_A_UNIT, SECTION_FOLLOWED, POOLS_AS_FAST = 12, 50, 9
-"""Choices that are followed through time, and each section in which they are; with more pools than so many, divisions take work in proportion to them."""
+STATES_A_UNIT = 40
+"""Choices that are followed through time while a class comes;"""
+DIVISIONS_A_UNIT, POOLS_AS_FAST = 4, 9
+"""and divisions of the fullest section; with more pools than so many, these take work in proportion to them."""
 SETTLED_A_UNIT = 16
 """Numbers in a program that are looked through where most of its classes are settled."""
 WINDOW_PER_ENTRY = 1

@@ -22,9 +22,9 @@ from ..program.program import Program
 from .following import Lives
 from .peaks import Choice
 
-FEWEST, STATES = 500, 6_000
-"""So many divisions, and choices of all of them together, are followed at least and at most;"""
-REMEMBERED = 12_000_000
+FEWEST, DIVISIONS, STATES = 500, 6_000, 12_000
+"""So many divisions are followed at least and at most, and so many choices of all of them together at most;"""
+REMEMBERED = 24_000_000
 """and no more than can be remembered with all classes of each."""
 ALIKE = 1
 """Of divisions in which each pool is about as high, so many are followed, the cheapest."""
@@ -82,7 +82,7 @@ class LastingHeights:
             return []
         sections = np.unique(np.array([self._fullest, *(row.section for row in self._program.rows)], dtype=np.int64))
         courses = self._lives.courses(sections, int(np.searchsorted(sections, self._fullest)))
-        divisions = self._divided(states, self.work + work)
+        divisions = self._divided(min(states, DIVISIONS), self.work + work)
         lasting, costs, _ = self._followed(courses, divisions, states, with_pools=False)
         best = divisions.some(lasting[np.argsort(costs, kind="stable")[:BEST]])
         lasting, _, pools = self._followed(courses, best, states, with_pools=True)
@@ -104,7 +104,7 @@ class LastingHeights:
         loads, cost, chosen = always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
         alike, digit = np.maximum(self._ends // parts, 1), (parts + 2) ** np.arange(len(self._ends))
-        most_a_unit = budget.POOLS_AS_FAST * budget.STATES_A_UNIT
+        most_a_unit = budget.POOLS_AS_FAST * budget.DIVISIONS_A_UNIT
         widest = max(min(WIDE * states, WIDEST // len(self._ends) ** 2), 1)
         for group, sizes in zip(groups.tolist(), units, strict=True):
             homes = np.array(self._program.homes[group])
