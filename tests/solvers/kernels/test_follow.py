@@ -177,7 +177,7 @@ def changed(array: Ints, index: int, value: int) -> Ints:
     [
         ("classes", 0, -1),
         ("classes", 0, 1 << 40),
-        ("classes", 0, 1),
+        ("classes", 0, 3),
         ("chosen", 0, 2),
         ("chosen", 0, -1),
         ("begin", 0, 1),
@@ -200,11 +200,10 @@ def test_wrong_input_is_refused(origin: str, column: str, index: int, value: int
     cost = np.ones(8)
     kernels = of_origin(origin)
     assert len(kernels.follow(2, start, steps, cost, 5, False, lambda _: False)[0]) == 1
-    which = start if column in Divisions._fields else steps
-    wrong = which._replace(**{column: changed(getattr(which, column), index, value)})
-    if column == "classes" and value == 1:
-        wrong = which._replace(classes=flat([0, 0]))
-    start, steps = (wrong, steps) if isinstance(wrong, Divisions) else (start, wrong)
+    if column in Divisions._fields:
+        start = start._replace(**{column: changed(getattr(start, column), index, value)})
+    else:
+        steps = steps._replace(**{column: changed(getattr(steps, column), index, value)})
     with pytest.raises(BadKernelInput):
         kernels.follow(2, start, steps, cost, 5, False, lambda _: False)
 

@@ -34,7 +34,7 @@ def is_replayed(lives: Lives, sections: Ints, course: Course) -> bool:
     came |= set(groups.tolist())
     for step, section in enumerate(sections.tolist()):
         always = always + course.always.reshape(-1, POOLS)[step]
-        coming = []
+        coming = list[tuple[int, int]]()
         for change in range(course.begin[step], course.begin[step + 1]):
             who, more = int(course.who[change]), course.more.reshape(-1, POOLS)[change]
             kind = Change(course.kind[change])
