@@ -82,7 +82,7 @@ class LastingHeights:
             return []
         sections = np.unique(np.array([self._fullest, *(row.section for row in self._program.rows)], dtype=np.int64))
         courses = self._lives.courses(sections, int(np.searchsorted(sections, self._fullest)))
-        divisions = self._divided(min(states, DIVISIONS), self.work + work)
+        divisions = self._divided(min(states, DIVISIONS), work // 2)
         lasting, costs, _ = self._followed(courses, divisions, states, with_pools=False)
         best = divisions.some(lasting[np.argsort(costs, kind="stable")[:BEST]])
         lasting, _, pools = self._followed(courses, best, states, with_pools=True)
@@ -96,16 +96,19 @@ class LastingHeights:
         every = tuple(np.where(pools < 0, self._due.argmin(axis=1), pools).tolist())
         return Choice(self._program.value(self._term, every, tops), tops, every)
 
-    def _divided(self, states: int, end: int) -> Divided:
-        """Divisions of the fullest section, as different as possible, the cheapest first; none once so much work is done."""
+    def _divided(self, states: int, work: int) -> Divided:
+        """Divisions of the fullest section, as different as possible, the cheapest first; as many as there is so much work for."""
         always, groups, units = self._lives.live_at(self._fullest).taken()
         order = np.lexsort((groups, -units.max(axis=1)))
         groups, units = groups[order], units[order]
         loads, cost, chosen = always[None, :], np.zeros(1), np.zeros((1, 0), dtype=np.int64)
         parts = max(round(states ** (1 / max(len(self._ends) - 1, 1))), 2)
         alike, digit = np.maximum(self._ends // parts, 1), (parts + 2) ** np.arange(len(self._ends))
-        most_a_unit = budget.POOLS_AS_FAST * budget.DIVISIONS_A_UNIT
-        widest = max(min(WIDE * states, WIDEST // len(self._ends) ** 2), 1)
+        pools, most_a_unit = len(self._ends), budget.POOLS_AS_FAST * budget.DIVISIONS_A_UNIT
+        tried = max(pools, budget.POOLS_AS_FAST) * sum(len(self._program.homes[group]) for group in groups.tolist())
+        affordable = work * most_a_unit // max(tried, 1)
+        widest = max(min(WIDE * states, WIDEST // pools**2, affordable), 1)
+        end = self.work + work
         for group, sizes in zip(groups.tolist(), units, strict=True):
             homes = np.array(self._program.homes[group])
             due = self._due[group, homes] - self._worth[homes] * sizes[homes]
@@ -119,7 +122,7 @@ class LastingHeights:
                 kept = kept[np.argsort(costs[kept], kind="stable")[:most]]
             chosen = np.column_stack([chosen[kept // len(homes)], pool[kept]])
             loads, cost = more[kept], costs[kept]
-            self.work += len(more) * max(len(self._ends), budget.POOLS_AS_FAST) // most_a_unit + 1
+            self.work += len(more) * max(pools, budget.POOLS_AS_FAST) // most_a_unit + 1
         left = self._most - loads.sum(axis=1)
         order = np.argsort(cost, kind="stable")
         order = order[left[order] >= 0][:states]
