@@ -12,7 +12,8 @@ three halves of them and without an unlimited memory; `--more costs` draws a pri
 `--conflicts 0.05 0.01` takes the lifetimes away and names the pairs that met in them as conflicts,
 without a twentieth of them, drawn at random, and with a hundredth of all other pairs; what `balanced` weighs is as before. With `--beside`
 lifetimes stay, and the twentieth are exclusions, the hundredth conflicts: the same problem in other words. `--rules` gives a twentieth of the buffers
-rules of these kinds; `pool_alignments` gives the memories in turn 16, 64 and 256.
+rules of these kinds; `pool_alignments` gives the memories in turn 16, 64 and 256. Problems for which no plan is possible
+are left out.
 """
 
 from __future__ import annotations
@@ -204,6 +205,8 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
             problem = by_conflicts(with_preference(problem, prefer), seed, *args.conflicts, is_beside=args.beside)
             options = replace(options, prefer=None)
         made = {name: measured(problem, name, options) for name in args.compare}
+        if any(one.status == "infeasible" for one, _ in made.values()):
+            continue
         bound = max(one.objective.bound or 0 for one, _ in made.values())
         for name, (one, _) in made.items():
             gaps[name].append(gap(one, bound))
@@ -211,11 +214,13 @@ def row(kind: str, count: int, options: Options, args: argparse.Namespace) -> st
         proven += last.status == "optimal"
         seconds.append(taken)
         later += [gap(last, term.bound or 0, n) for n, term in enumerate(last.objective.terms) if n]
+    if not seconds:
+        return f"| {kind}, {count} | {prefer} | no plan is possible |"
     means = " | ".join(f"{statistics.mean(of_one):.2f} %" for of_one in gaps.values())
     after = f"{statistics.mean(later):.2f} %" if later else ""
     worst = f"{max(gaps[args.compare[-1]]):.2f} %"
     took = f"{statistics.median(seconds):.1f} s"
-    return f"| {kind}, {count} | {prefer} | {means} | {worst} | {after} | {proven} of {args.seeds} | {took} |"
+    return f"| {kind}, {count} | {prefer} | {means} | {worst} | {after} | {proven} of {len(seconds)} | {took} |"
 
 
 if __name__ == "__main__":
