@@ -17,6 +17,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.kernels._native"
 Given: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], int, int, bool, int]
 """A part's fields, as the class in C++ gives them."""
+Cover: TypeAlias = tuple[list[tuple[int, int]], list[int]]
 MOST, MOST_ENOUGH, MOST_HEIGHT = 1 << 100, 1 << 84, 1 << 60
 """Costs are below this in C++, also of what has no choice, which costs far more than enough; and all heights and units together come to so much at most."""
 
@@ -140,14 +141,14 @@ def native() -> ModuleType | None:
     return module if hasattr(module, "lifted_covers") else None
 
 
-def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[list[tuple[int, int]]]:
-    """Crowds of a row that has so much room: the places of members in the row, each with its votes.
+def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[Cover]:
+    """Crowds of a row that has so much room.
 
-    Which of each class is in the pool decides which are tried.
+    Each is the places of members in the row with their votes, and the least units of members that have one vote together, two, and so on up to all. Which of each class is in the pool decides which are tried.
     """
     module = native() if sum(units) <= MOST_HEIGHT and abs(room) <= MOST_HEIGHT else None
     if module is not None:
-        return cast(list[list[tuple[int, int]]], module.lifted_covers(units, shares, room))
+        return cast(list[Cover], module.lifted_covers(units, shares, room))
     from .python.lifting import lifted_covers
 
     return lifted_covers(units, shares, room)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from ..votes import MOST_VOTES, with_member
 
@@ -18,15 +18,12 @@ class _Present(NamedTuple):
     place: int
 
 
-_Votes: TypeAlias = list[tuple[_Present, int]]
-
-
-def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[list[tuple[int, int]]]:
+def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[tuple[list[tuple[int, int]], list[int]]]:
     row = list(map(_Present, units, shares, range(len(units))))
-    return [[(each.place, count) for each, count in votes] for votes in _covers(row, room)]
+    return [([(each.place, count) for each, count in found.votes], found.least[1:]) for found in _covers(row, room)]
 
 
-def _covers(row: Sequence[_Present], room: int) -> Iterator[_Votes]:
+def _covers(row: Sequence[_Present], room: int) -> Iterator[_Lifting]:
     some = [each for each in row if each.share > WHOLE and each.units]
     if all(each.share > 1 - WHOLE for each in some) or sum(each.units for each in some) <= room:
         return
@@ -71,7 +68,7 @@ def _cover(some: Sequence[_Present], room: int) -> list[_Present]:
     return cover
 
 
-def _lifted(cover: Sequence[_Present], row: Sequence[_Present], room: int) -> _Votes:
+def _lifted(cover: Sequence[_Present], row: Sequence[_Present], room: int) -> _Lifting:
     """Votes for all classes of the row, those of the cover one each at first.
 
     Those of the cover that are wholly in the pool come in only after the others: until then they take their room and have no votes. Who finds no room
@@ -95,15 +92,17 @@ def _lifted(cover: Sequence[_Present], row: Sequence[_Present], room: int) -> _V
         for each in sorted(some, key=lambda each: -each.units):
             if not lifting.add(each):
                 break  # nor has a smaller one a vote
-    return lifting.votes
+    return lifting
 
 
 class _Lifting:
     """A crowd that grows: its votes, and how many of them a row has room for."""
 
     def __init__(self, begun: Sequence[_Present], room: int) -> None:
-        self.votes: _Votes = []
-        self._room, self._least = room, [0]
+        self.votes = list[tuple[_Present, int]]()
+        self.least = [0]
+        """The least units of members that have no vote together, one, and so on."""
+        self._room = room
         for each in begun:
             self._take(each, 1)
         self._most = len(begun) - 1
@@ -124,9 +123,9 @@ class _Lifting:
 
     def _votes_in(self, room: int) -> int:
         """The most votes of members that have so much room."""
-        return bisect_right(self._least, room) - 1
+        return bisect_right(self.least, room) - 1
 
     def _take(self, each: _Present, votes: int) -> None:
-        if votes > 0 and len(self._least) + votes <= MOST_VOTES:
+        if votes > 0 and len(self.least) + votes <= MOST_VOTES:
             self.votes.append((each, votes))
-            self._least = with_member(self._least, each.units, votes)
+            self.least = with_member(self.least, each.units, votes)

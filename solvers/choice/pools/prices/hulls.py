@@ -14,7 +14,6 @@ from itertools import compress, pairwise
 from typing import TypeAlias
 
 from ....exact.cpsat.linear import LinearProgram, Solved
-from ....kernels.votes import least_for_votes
 from .. import budget
 from ..program.program import Heights, Program
 from .crowds import Crowd, Priced, Prices, Relaxed, prices_of
@@ -221,8 +220,7 @@ class Hulls:
             present = list(map(Present, members.units, there, members.groups))
             most, best = LEAST_EXCESS, None
             for room in {top, self.heights[row.pool][1]}:
-                for votes in lifted_covers(present, room - base):
-                    least = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+                for votes, least in lifted_covers(present, room - base):
                     steps = [base + units for units in least]
                     allowed = self._allowed(steps, row.pool)
                     excess = (sum(each.share * count for each, count in votes) - allowed) / max(allowed, 1.0)

@@ -41,7 +41,10 @@ def members_of(row: Row, inside: Sequence[Mapping[int, int]]) -> Members:
 Votes: TypeAlias = list[tuple[Present, int]]
 
 
-def lifted_covers(row: Sequence[Present], room: int) -> Iterator[Votes]:
-    """Crowds of a row that has so much room; what is in the pool with some part decides which are tried."""
-    for votes in plain.lifted_covers([each.units for each in row], [each.share for each in row], room):
-        yield [(row[place], count) for place, count in votes]
+def lifted_covers(row: Sequence[Present], room: int) -> Iterator[tuple[Votes, list[int]]]:
+    """Crowds of a row that has so much room; what is in the pool with some part decides which are tried.
+
+    Each with the least units of members that have one vote together, two, and so on up to all.
+    """
+    for votes, least in plain.lifted_covers([each.units for each in row], [each.share for each in row], room):
+        yield [(row[place], count) for place, count in votes], least

@@ -14,7 +14,6 @@ from itertools import compress, pairwise
 from typing import NamedTuple
 
 from ....exact.cpsat.linear import LinearProgram, Solved
-from ....kernels.votes import least_for_votes
 from .. import budget
 from ..program.program import Program, Row
 from .alike import Alike
@@ -329,10 +328,9 @@ class Relaxation:
     def _lifted(self, present: Sequence[Present], room: int) -> tuple[float, Votes]:
         """The lifted cover that the solution violates most, and by how much in parts of what the height allows; empty if it violates none."""
         most, best = LEAST_EXCESS_OF_COVERS, Votes()
-        for votes in lifted_covers(present, room):
+        for votes, least in lifted_covers(present, room):
             inside = sum(each.share * count for each, count in votes)
-            heights = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
-            allowed = bisect_right(heights, room)
+            allowed = bisect_right(least, room)
             excess = (inside - allowed) / max(allowed, 1)
             if excess > most:
                 most, best = excess, votes

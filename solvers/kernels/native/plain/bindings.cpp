@@ -106,7 +106,7 @@ void add(Divisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
     self.add(std::move(prices));
 }
 
-std::vector<Votes> checked_covers(const Coords& units, const std::vector<double>& shares, Coord room) {
+nb::list checked_covers(const Coords& units, const std::vector<double>& shares, Coord room) {
     demand(units.size() == shares.size(), "a share of each class");
     demand(room >= -kMostHeight && room <= kMostHeight, "no room is above 2^60");
     Coord total = 0;
@@ -114,7 +114,9 @@ std::vector<Votes> checked_covers(const Coords& units, const std::vector<double>
         demand(units[i] >= 0 && units[i] <= kMostHeight && (total += units[i]) <= kMostHeight, "units add up to 2^60 at most");
         demand(shares[i] >= -1 && shares[i] <= 2, "shares are of one");
     }
-    return lifted_covers(units, shares, room);
+    nb::list found;
+    for (const Cover& each : lifted_covers(units, shares, room)) found.append(nb::make_tuple(each.votes, each.least));
+    return found;
 }
 
 }  // namespace

@@ -36,7 +36,11 @@ public:
         take(each, votes);
     }
 
-    Votes votes;
+    Cover done() && {
+        least_.erase(least_.begin());
+        cover_.least = std::move(least_);
+        return std::move(cover_);
+    }
 
 private:
     std::int64_t votes_in(Coord room) const { return std::upper_bound(least_.begin(), least_.end(), room) - least_.begin() - 1; }
@@ -44,7 +48,7 @@ private:
     void take(std::size_t each, std::int64_t count) {
         const auto more = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
         if (more == 0 || least_.size() + more > kMostVotes) return;
-        votes.emplace_back(static_cast<std::int64_t>(each), count);
+        cover_.votes.emplace_back(static_cast<std::int64_t>(each), count);
         const Coord size = units_[each];
         const std::size_t before = least_.size();
         const Coord all = least_.back() + size;
@@ -58,7 +62,8 @@ private:
 
     const std::vector<Coord>& units_;
     Coord room_;
-    std::vector<Coord> least_{0};
+    Cover cover_;
+    std::vector<Coord> least_{0};  // from no vote on
     std::int64_t most_ = 0;
 };
 
@@ -82,7 +87,7 @@ Places cover_of(const Places& some, const std::vector<Coord>& units, const std::
     return cover;
 }
 
-Votes lifted(const Places& cover, const std::vector<Coord>& units, const std::vector<double>& shares, Coord room) {
+Cover lifted(const Places& cover, const std::vector<Coord>& units, const std::vector<double>& shares, Coord room) {
     Places inside, begun, early, late, absent;
     for (const std::size_t each : cover) (shares[each] > 1 - kWhole ? inside : begun).push_back(each);
     if (begun.size() < 2) inside.clear(), begun = cover;
@@ -107,12 +112,12 @@ Votes lifted(const Places& cover, const std::vector<Coord>& units, const std::ve
             if (lifting.add(each) == 0) break;  // nor has a smaller one a vote
         }
     }
-    return std::move(lifting.votes);
+    return std::move(lifting).done();
 }
 
 }  // namespace
 
-std::vector<Votes> lifted_covers(const std::vector<Coord>& units, const std::vector<double>& shares, Coord room) {
+std::vector<Cover> lifted_covers(const std::vector<Coord>& units, const std::vector<double>& shares, Coord room) {
     Places some;
     Coord total = 0;
     bool is_whole = true;
@@ -122,7 +127,7 @@ std::vector<Votes> lifted_covers(const std::vector<Coord>& units, const std::vec
         total += units[each];
         is_whole &= shares[each] > 1 - kWhole;
     }
-    std::vector<Votes> found;
+    std::vector<Cover> found;
     if (is_whole || total <= room) return found;
     std::vector<Places> known;
     const auto try_in_order = [&](const auto& key) {

@@ -9,9 +9,11 @@
 
 namespace memplan {
 
-// (place in the row, votes)
-using Votes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+struct Cover {
+    std::vector<std::pair<std::int64_t, std::int64_t>> votes;  // (place in the row, votes)
+    std::vector<Coord> least;                                  // units of members that have one vote together, two, and so on up to all
+};
 
-std::vector<Votes> lifted_covers(const std::vector<Coord>& units, const std::vector<double>& shares, Coord room);
+std::vector<Cover> lifted_covers(const std::vector<Coord>& units, const std::vector<double>& shares, Coord room);
 
 }  // namespace memplan

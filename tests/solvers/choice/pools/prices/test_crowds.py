@@ -146,10 +146,11 @@ def test_lifted_covers_hold_for_all_that_has_room(found: list[tuple[int, float]]
     """And no class can have another vote without that some that has room for no more would have."""
     row = [Present(units, share, group) for group, (units, share) in enumerate(found) if units <= room]
     inside = [some for n in range(len(row) + 1) for some in combinations(row, n) if sum(x.units for x in some) <= room]
-    for votes in lifted_covers(row, room):
+    for votes, least in lifted_covers(row, room):
         of_group = {each.group: count for each, count in votes}
         most = max(sum(of_group.get(each.group, 0) for each in some) for some in inside)
         allowed = least_for_votes([each.units for each, _ in votes], [count for _, count in votes])
+        assert least == allowed
         assert bisect_right(allowed, room) == most
         assert most < sum(of_group.values())
         for each in row:
