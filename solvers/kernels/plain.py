@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from operator import le, mul, sub
 from types import ModuleType
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
@@ -62,12 +63,14 @@ class PricedSection(NamedTuple):
     """by class and pool, what it costs there;"""
     pools: Sequence[PricedPool]
 
-    @property
-    def fits(self) -> bool:
-        """Are its numbers no greater than may be?"""
-        some = [self.rest, *self.due, *(each for pool in self.pools for each in pool[1:])]
+    def fits(self, ends: Sequence[int]) -> bool:
+        """Are its numbers no greater than may be, with pools up to these heights?"""
+        some = [self.rest, *self.due]
+        for pool, end in zip(self.pools, ends, strict=True):
+            rises = map(mul, pool.slopes, map(sub, [*pool.heights[1:], end], pool.heights))
+            some += [pool.values, pool.slopes, pool.least, list(rises)]
         largest = max(*map(max, some), -min(map(min, some)))
-        return largest * (len(self.rest) + len(self.pools)) < MOST
+        return 2 * largest * (len(self.rest) + len(self.pools)) < MOST
 
 
 class Divisions(Protocol):
@@ -165,7 +168,8 @@ def divisions(
 ) -> Divisions:
     """None is open yet. In C++ where that is possible."""
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
-    module = native() if heights <= MOST_HEIGHT and enough < MOST_ENOUGH else None
+    is_countable = heights <= MOST_HEIGHT and enough < MOST_ENOUGH and all(map(le, always, ends))
+    module = native() if is_countable else None
     if module is not None:
         return cast(Divisions, module.Divisions(homes, units, ends, lowest, always, free, enough))
     from .python.divisions import Divisions as Reference

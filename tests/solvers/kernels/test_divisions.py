@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from random import Random
 from typing import Any, cast
 
@@ -111,8 +112,9 @@ def test_larger_costs_are_refused(number: int) -> None:
 def test_what_is_too_large_is_left_to_python() -> None:
     for ends, enough in (([1], MOST), ([MOST_HEIGHT], 1)):
         assert isinstance(plain.divisions([[0]], [[1]], ends, [0], [0], 0, enough), Reference)
-    assert PricedSection([1, 0], [[1]], [PricedPool([0], [1], [1], [1])]).fits
-    assert not PricedSection([1, 0], [[1]], [PricedPool([0], [1], [-MOST], [1])]).fits
+    assert isinstance(plain.divisions([[0]], [[1]], [1], [0], [2], 0, 1), Reference)
+    for slope, end, is_so in ((1, 1, True), (-MOST, 1, False), (MOST >> 39, 1 << 40, False), (MOST >> 44, 1 << 40, True)):
+        assert PricedSection([1, 0], [[1]], [PricedPool([0], [1], [slope], [1])]).fits([end]) == is_so
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,7 @@ def test_what_is_too_large_is_left_to_python() -> None:
         ("ends", []),
         ("lowest", [0, 0]),
         ("always", [0, 0]),
+        ("always", [3]),
         ("free", -MOST_HEIGHT),
         ("free", -(1 << 63)),
     ],
@@ -152,6 +155,8 @@ def test_a_broken_contract_is_refused(name: str, value: object) -> None:
         ([0, 0], [[0]], [([0], [0, 0], [0], [0])]),
         ([0, 0], [[0]], [([0], [0], [], [0])]),
         ([0, 0], [[0]], [([0], [0], [0], [])]),
+        ([0, 0], [[0]], [([0], [0], [MOST - 1], [0])]),
+        ([0, 0], [[0]], [([0], [0], [0], [0])] * 2),
     ],
 )
 def test_prices_of_another_section_are_refused(broken: tuple[Any, Any, Any]) -> None:
@@ -162,13 +167,25 @@ def test_prices_of_another_section_are_refused(broken: tuple[Any, Any, Any]) -> 
 
 
 @pytest.mark.parametrize(
-    "part", [((1,), (1,), 0), ((0, 0), (2,), 0), ((0,), (1, 1), 0), ((0,), (-1,), 0), ((0,), (1,), 2)]
+    "part", [((1,), (1,), 0), ((0, 0), (2,), 0), ((0,), (1, 1), 0), ((0,), (-1,), 0), ((0,), (3,), 0), ((0,), (1,), 2)]
 )
 def test_parts_of_another_section_are_refused(part: tuple[Any, Any, int]) -> None:
     chosen, loads, last = part
     divided = compiled()([[0]], [[1]], [2], [0], [0], 0, 9)
     with pytest.raises(BadKernelInput):
         divided.push(0, chosen, loads, 0, last, False, 0)
+
+
+@pytest.mark.parametrize("kind", [compiled, lambda: Reference])
+def test_what_costs_too_much_to_be_counted_is_not_open(kind: Callable[[], type[Divisions]]) -> None:
+    divided = kind()([[0]], [[1]], [2], [0], [0], 0, 9)
+    divided.push(1 << 200, (), (0,), 0, 0, False, 0)
+    assert len(divided) == 0
+
+
+def test_no_part_at_a_time_is_none() -> None:
+    with pytest.raises(BadKernelInput):
+        compiled()([[0]], [[1]], [2], [0], [0], 0, 9).ahead(0, 9)
 
 
 def test_what_is_whole_is_not_divided() -> None:

@@ -293,5 +293,5 @@ class DivisionTree:
     def _add(self, priced: Priced, tops: Sequence[float]) -> None:
         self._work += self._program.entries // ENTRIES_A_UNIT
         prices = priced_section(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
-        if prices.fits:
+        if prices.fits(self._ends):
             self._open.add(*prices)

@@ -17,9 +17,11 @@ namespace memplan {
 
 namespace {
 
-constexpr Cost kMostCost = Cost{1} << 100;  // also in solvers/kernels/plain.py
+constexpr int kBitsOfCost = 100;
+constexpr Cost kMostCost = Cost{1} << kBitsOfCost;  // also in solvers/kernels/plain.py
 constexpr Coord kMostHeight = Coord{1} << 60;
 constexpr int kBitsALimb = 60;
+constexpr const char* kEachPool = "costs of each pool";
 
 using Chosen = std::vector<Home>;
 using Coords = std::vector<Coord>;
@@ -63,8 +65,7 @@ nb::object to_python(const Ranges& ranges) { return nb::tuple(nb::cast(ranges));
 
 Part part_of(const Divisions& self, Chosen chosen, Coords loads, Cost bound = 0, std::int64_t seen = 0, std::int64_t last = 0) {
     Part part{.bound = bound, .chosen = std::move(chosen), .loads = std::move(loads), .seen = seen, .last = last};
-    demand(self.is_sound(part), "a part has its first classes in homes of theirs, and was bounded by prices that there are");
-    for (const Coord load : part.loads) demand(load <= kMostHeight, "no load is above 2^60");
+    demand(self.is_sound(part), "a part has its first classes in homes of theirs, no pool above its end, and was bounded by prices that there are");
     return part;
 }
 
@@ -73,6 +74,7 @@ void make(Divisions* self, std::vector<Chosen> homes, std::vector<Coords> units,
     const std::size_t pools = ends.size();
     demand(pools > 0 && lowest.size() == pools && always.size() == pools, "one number a pool");
     demand(units.size() == homes.size(), "units of each class");
+    demand(std::ranges::equal(always, ends, std::less_equal()), "what is in a pool in any case is below its end");
     Coord total = 0;
     const auto count = [&](Coord number) { demand(number >= 0 && number <= kMostHeight && (total += number) <= kMostHeight, "heights add up to 2^60 at most"); };
     for (const auto& some : {std::cref(ends), std::cref(lowest), std::cref(always)}) std::ranges::for_each(some.get(), count);
@@ -95,14 +97,20 @@ void add(Divisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
     demand(prices.rest.size() == self.classes() + 1 && prices.due.size() == self.classes(), "costs of each class");
     for (const auto& each : prices.due) demand(each.size() == self.pools(), "costs in each pool");
     for (const nb::handle each : pools) {
+        demand(prices.pools.size() < self.pools(), kEachPool);
+        const Coord end = self.end_of(prices.pools.size());
         auto heights = nb::cast<Coords>(each[0]);
         auto values = costs_of(each[1]), slopes = costs_of(each[2]), least = costs_of(each[3]);
         const std::size_t count = heights.size();
         demand(count > 0 && values.size() == count && slopes.size() == count && least.size() == count, "one number for each part of a pool's heights");
         demand(heights.front() == 0 && heights.back() <= kMostHeight && std::ranges::is_sorted(heights), "parts begin at zero, in order");
+        for (std::size_t i = 0; i < count; ++i) {
+            const Coord length = std::min(i + 1 < count ? heights[i + 1] : end, end) - heights[i];
+            demand(length <= 0 || std::max(slopes[i], -slopes[i]) <= kMostCost / length, "no pool's cost changes by more than 2^100");
+        }
         prices.pools.emplace_back(std::move(heights), std::move(values), std::move(slopes), std::move(least));
     }
-    demand(prices.pools.size() == self.pools(), "costs of each pool");
+    demand(prices.pools.size() == self.pools(), kEachPool);
     self.add(std::move(prices));
 }
 
@@ -133,7 +141,9 @@ void bind_plain(nb::module_& m) {
         .def(
             "push",
             [](Divisions& self, nb::handle bound, Chosen chosen, Coords loads, std::int64_t seen, std::int64_t last, bool is_solved, std::int64_t note) {
-                Part part = part_of(self, std::move(chosen), std::move(loads), cost_of(bound), seen, last);
+                // What costs so much that it cannot be counted costs enough.
+                const bool is_counted = bound < (nb::int_(1) << nb::int_(kBitsOfCost));
+                Part part = part_of(self, std::move(chosen), std::move(loads), is_counted ? cost_of(bound) : kMostCost, seen, last);
                 part.is_solved = is_solved, part.note = note;
                 self.push(std::move(part));
             },
@@ -147,7 +157,10 @@ void bind_plain(nb::module_& m) {
                 self.divide(part);
             },
             "chosen"_a, "loads"_a, "bound"_a, "last"_a)
-        .def("ahead", [](Divisions& self, std::size_t width, std::int64_t work) { return to_python(self.ahead(width, work)); }, "width"_a, "work"_a)
+        .def("ahead", [](Divisions& self, std::size_t width, std::int64_t work) {
+                demand(width > 0, "at least one part is divided at a time");
+                return to_python(self.ahead(width, work));
+            }, "width"_a, "work"_a)
         .def(
             "around",
             [](Divisions& self, Chosen chosen, Coords loads, nb::handle below) {

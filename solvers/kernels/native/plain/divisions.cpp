@@ -153,16 +153,16 @@ Ranges Divisions::heights(const Part& part) const {
 
 Ranges Divisions::heights_below(Cost value, std::int64_t most) {
     Ranges box;
-    const std::int64_t end = work + most;
-    std::vector<Part> parts = open_, divided;
-    const auto is_dearer = [](const Part& one, const Part& other) { return other < one; };
-    std::sort(parts.begin(), parts.end(), is_dearer);
-    while (!parts.empty()) {
+    const std::int64_t begun = work;
+    std::vector<Part> parts, divided;
+    std::sort(open_.begin(), open_.end());  // that is a heap, too
+    for (auto next = open_.begin(); !parts.empty() || next != open_.end();) {
+        if (parts.empty()) parts.push_back(*next++);
         Part part = std::move(parts.back());
         parts.pop_back();
         const Ranges here = heights(part);
         if (is_within(here, box)) continue;
-        const bool is_over = work >= end;
+        const bool is_over = work - begun >= most;
         if (!is_over) look_at(part, value);
         if (part.bound >= value) continue;
         if (is_over || is_whole(part)) {
@@ -171,7 +171,7 @@ Ranges Divisions::heights_below(Cost value, std::int64_t most) {
         }
         divided.clear();
         append_divided(part, divided);
-        std::sort(divided.begin(), divided.end(), is_dearer);
+        std::sort(divided.begin(), divided.end(), is_later);
         for (Part& each : divided) parts.push_back(std::move(each));
     }
     return box;
@@ -183,7 +183,7 @@ bool Divisions::is_sound(const Part& part) const {
     for (std::size_t i = 0; i < part.chosen.size(); ++i) {
         if (std::ranges::find(homes_[i], part.chosen[i]) == homes_[i].end()) return false;
     }
-    return std::ranges::all_of(part.loads, [](Coord load) { return load >= 0; });
+    return std::ranges::equal(part.loads, ends_, [](Coord load, Coord end) { return load >= 0 && load <= end; });
 }
 
 // Bounds a part by all prices, or by some that prove that it costs enough.

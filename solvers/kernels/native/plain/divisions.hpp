@@ -72,6 +72,7 @@ public:
     bool is_sound(const Part& part) const;
     std::size_t classes() const { return homes_.size(); }
     std::size_t pools() const { return ends_.size(); }
+    Coord end_of(std::size_t pool) const { return ends_[pool]; }
 
     std::int64_t work = 0, since = 0;
 
