@@ -18,7 +18,9 @@ class _Present(NamedTuple):
     place: int
 
 
-def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[tuple[list[tuple[int, int]], list[int]]]:
+def lifted_covers(
+    units: Sequence[int], shares: Sequence[float], room: int
+) -> list[tuple[list[tuple[int, int]], list[int]]]:
     row = list(map(_Present, units, shares, range(len(units))))
     return [([(each.place, count) for each, count in found.votes], found.least[1:]) for found in _covers(row, room)]
 

@@ -113,7 +113,12 @@ def test_what_is_too_large_is_left_to_python() -> None:
     for ends, enough in (([1], MOST), ([MOST_HEIGHT], 1)):
         assert isinstance(plain.divisions([[0]], [[1]], ends, [0], [0], 0, enough), Reference)
     assert isinstance(plain.divisions([[0]], [[1]], [1], [0], [2], 0, 1), Reference)
-    for slope, end, is_so in ((1, 1, True), (-MOST, 1, False), (MOST >> 39, 1 << 40, False), (MOST >> 44, 1 << 40, True)):
+    for slope, end, is_so in (
+        (1, 1, True),
+        (-MOST, 1, False),
+        (MOST >> 39, 1 << 40, False),
+        (MOST >> 44, 1 << 40, True),
+    ):
         assert PricedSection([1, 0], [[1]], [PricedPool([0], [1], [slope], [1])]).fits([end]) == is_so
 
 
