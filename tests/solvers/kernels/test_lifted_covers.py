@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,19 @@ def test_both_find_the_same(members: list[tuple[int, float]], part: float, more:
     units, shares = [each for each, _ in members], [share for _, share in members]
     room = int(part * sum(units)) + more
     assert compiled.lifted_covers(units, shares, room) == reference(units, shares, room)
+
+
+def test_both_find_the_same_in_small_rows() -> None:
+    """Where sizes just fit, and classes are just in the pool."""
+    compiled = native()
+    if compiled is None:
+        pytest.skip("no native kernels")
+    random = Random(5)
+    for _ in range(3_000):
+        units = [random.randint(0, 9) for _ in range(random.randint(0, 9))]
+        shares = [random.choice((0.0, 1e-6, 0.25, 0.5, 0.75, 1 - 1e-7, 1.0)) for _ in units]
+        room = random.randint(0, 20)
+        assert compiled.lifted_covers(units, shares, room) == reference(units, shares, room)
 
 
 def test_no_crowd_has_more_votes_than_are_counted() -> None:
