@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.kernels import BadKernelInput, plain
-from solvers.kernels.plain import MOST, MOST_HEIGHT, Divisions, PricedPool, PricedSection, native
+from solvers.kernels.plain import MOST, MOST_ENOUGH, MOST_HEIGHT, Divisions, PricedPool, PricedSection, native
 from solvers.kernels.python.divisions import Divisions as Reference
 
 GREATEST = (2, 1 << 40, 1 << 90)
@@ -110,9 +110,10 @@ def test_larger_costs_are_refused(number: int) -> None:
 
 
 def test_what_is_too_large_is_left_to_python() -> None:
-    for ends, enough in (([1], MOST), ([MOST_HEIGHT], 1)):
+    for ends, enough in (([1], MOST_ENOUGH), ([MOST_HEIGHT], 1)):
         assert isinstance(plain.divisions([[0]], [[1]], ends, [0], [0], 0, enough), Reference)
     assert isinstance(plain.divisions([[0]], [[1]], [1], [0], [2], 0, 1), Reference)
+    assert isinstance(plain.divisions([[0]], [[1]], [1], [0], [0], -MOST_HEIGHT, 1), Reference)
     for slope, end, is_so in (
         (1, 1, True),
         (-MOST, 1, False),

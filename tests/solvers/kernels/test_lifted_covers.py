@@ -50,6 +50,7 @@ def test_no_crowd_has_more_votes_than_are_counted() -> None:
 def test_what_is_too_large_is_left_to_python() -> None:
     units = [MOST_HEIGHT, MOST_HEIGHT]
     assert lifted_covers(units, [0.5, 0.5], MOST_HEIGHT + 1) == [([(0, 1), (1, 1)], [MOST_HEIGHT, 2 * MOST_HEIGHT])]
+    assert lifted_covers([1, 1], [0.5, 0.5], 2 * MOST_HEIGHT) == []
 
 
 @pytest.mark.parametrize(
