@@ -147,7 +147,8 @@ def native() -> ModuleType | None:
 def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[Cover]:
     """Crowds of a row that has so much room.
 
-    Each is the places of members in the row with their votes, and the least units of members that have one vote together, two, and so on up to all. Which of each class is in the pool decides which are tried.
+    Each is the places of members in the row with their votes, and the least units of members that have one vote together, two, and so on up to all.
+    Which of each class is in the pool decides which are tried.
     """
     module = native() if sum(units) <= MOST_HEIGHT and abs(room) <= MOST_HEIGHT else None
     if module is not None:
