@@ -73,7 +73,7 @@ class PricedSection(NamedTuple):
         return 2 * largest * (len(self.rest) + len(self.pools)) < MOST
 
 
-class Divisions(Protocol):
+class OpenDivisions(Protocol):
     """The parts that are open, those that cost less than enough; the cheapest is looked at first, of these the deepest, and of these the last."""
 
     work: int
@@ -166,13 +166,13 @@ def divisions(
     always: Sequence[int],
     free: int,
     enough: int,
-) -> Divisions:
+) -> OpenDivisions:
     """None is open yet. In C++ where that is possible."""
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
     is_countable = heights <= MOST_HEIGHT and enough < MOST_ENOUGH and all(map(le, always, ends))
     module = native() if is_countable else None
     if module is not None:
-        return cast(Divisions, module.Divisions(homes, units, ends, lowest, always, free, enough))
-    from .python.divisions import Divisions as Reference
+        return cast(OpenDivisions, module.OpenDivisions(homes, units, ends, lowest, always, free, enough))
+    from .python.divisions import OpenDivisions as Reference
 
     return Reference(homes, units, ends, lowest, always, free, enough)

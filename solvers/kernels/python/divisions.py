@@ -29,7 +29,7 @@ class _Part(NamedTuple):
         return self[:1] + self[2:]
 
 
-class Divisions:
+class OpenDivisions:
     """Those that cost less than enough."""
 
     def __init__(

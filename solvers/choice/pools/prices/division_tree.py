@@ -14,7 +14,7 @@ from itertools import starmap
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from ....kernels.plain import Divisions, Part, divisions
+from ....kernels.plain import OpenDivisions, Part, divisions
 from ..program.program import Costs, Heights, Program, Section
 from .crowds import FINEST, Priced, Relaxed, prices_of
 from .division_bound import least_of, priced_section
@@ -42,6 +42,8 @@ MOST_FOUND = 3
 """So many of the best divisions are kept, since there may be no choice below the heights of one."""
 BOUNDS_A_UNIT = 4
 """Of parts at given prices, with all that is done with these parts."""
+MOST_OPEN = 1_000_000
+"""So many parts are open at most, which are some 300 MB."""
 UNSTOPPED = 10_000
 """After so much work at most is looked whether the tree shall stop."""
 ENTRIES_A_UNIT = 8
@@ -139,7 +141,7 @@ class DivisionTree:
         self._find_dear()
         self._begin(bound * FINEST)
         self._add_prices(self._hulls.tops)
-        while len(self._open) and self.work < (upto := work if self.found else work * IN_VAIN[0] // IN_VAIN[1]):
+        while 0 < len(self._open) < MOST_OPEN and self.work < (upto := work if self.found else work * IN_VAIN[0] // IN_VAIN[1]):
             if self._stopped():
                 break
             found = self._open.next(self._bounds_in(min(upto - self.work, UNSTOPPED)), PATIENCE)
@@ -209,7 +211,7 @@ class DivisionTree:
             self._add(*each)
         self._open.push(*Part(bound, (), tuple(self._always)))
 
-    def _nothing_open(self) -> Divisions:
+    def _nothing_open(self) -> OpenDivisions:
         homes, units = [self._program.homes[group] for group, _ in self._section], [units for _, units in self._section]
         enough = self._best * FINEST
         return divisions(homes, units, self._ends, self._lowest, self._always, self._free, enough)

@@ -63,13 +63,13 @@ nb::object to_python(const std::optional<Part>& part) {
 
 nb::object to_python(const Ranges& ranges) { return nb::tuple(nb::cast(ranges)); }
 
-Part part_of(const Divisions& self, Chosen chosen, Coords loads, Cost bound = 0, std::int64_t seen = 0, std::int64_t last = 0) {
+Part part_of(const OpenDivisions& self, Chosen chosen, Coords loads, Cost bound = 0, std::int64_t seen = 0, std::int64_t last = 0) {
     Part part{.bound = bound, .chosen = std::move(chosen), .loads = std::move(loads), .seen = seen, .last = last};
     demand(self.is_sound(part), "a part has its first classes in homes of theirs, no pool above its end, and was bounded by prices that there are");
     return part;
 }
 
-void make(Divisions* self, std::vector<Chosen> homes, std::vector<Coords> units, Coords ends, Coords lowest, const Coords& always, Coord free,
+void make(OpenDivisions* self, std::vector<Chosen> homes, std::vector<Coords> units, Coords ends, Coords lowest, const Coords& always, Coord free,
           nb::handle enough) {
     const std::size_t pools = ends.size();
     demand(pools > 0 && lowest.size() == pools && always.size() == pools, "one number a pool");
@@ -87,10 +87,10 @@ void make(Divisions* self, std::vector<Chosen> homes, std::vector<Coords> units,
         demand(!some.empty(), "each class has a home");
         for (const Home pool : some) demand(pool >= 0 && static_cast<std::size_t>(pool) < pools, "homes are pools");
     }
-    new (self) Divisions(std::move(homes), std::move(units), std::move(ends), std::move(lowest), always, free, cost_of(enough));
+    new (self) OpenDivisions(std::move(homes), std::move(units), std::move(ends), std::move(lowest), always, free, cost_of(enough));
 }
 
-void add(Divisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
+void add(OpenDivisions& self, nb::handle rest, nb::handle due, nb::handle pools) {
     PricedSection prices;
     prices.rest = costs_of(rest);
     for (const nb::handle each : due) prices.due.push_back(costs_of(each));
@@ -131,16 +131,16 @@ nb::list checked_covers(const Coords& units, const std::vector<double>& shares, 
 
 void bind_plain(nb::module_& m) {
     m.def("lifted_covers", &checked_covers, "units"_a, "shares"_a, "room"_a, "Crowds of a row that has so much room (see solvers.kernels.plain).");
-    nb::class_<Divisions>(m, "Divisions", "The open divisions of a section (see solvers.kernels.plain).")
+    nb::class_<OpenDivisions>(m, "OpenDivisions", "The open divisions of a section (see solvers.kernels.plain).")
         .def("__init__", &make, "homes"_a, "units"_a, "ends"_a, "lowest"_a, "always"_a, "free"_a, "enough"_a)
-        .def_rw("work", &Divisions::work)
-        .def_rw("since", &Divisions::since)
-        .def("__len__", &Divisions::size)
-        .def("least", [](const Divisions& self) { return to_python(self.least()); })
+        .def_rw("work", &OpenDivisions::work)
+        .def_rw("since", &OpenDivisions::since)
+        .def("__len__", &OpenDivisions::size)
+        .def("least", [](const OpenDivisions& self) { return to_python(self.least()); })
         .def("add", &add, "rest"_a, "due"_a, "pools"_a)
         .def(
             "push",
-            [](Divisions& self, nb::handle bound, Chosen chosen, Coords loads, std::int64_t seen, std::int64_t last, bool is_solved, std::int64_t note) {
+            [](OpenDivisions& self, nb::handle bound, Chosen chosen, Coords loads, std::int64_t seen, std::int64_t last, bool is_solved, std::int64_t note) {
                 // What costs so much that it cannot be counted costs enough.
                 const bool is_counted = bound < (nb::int_(1) << nb::int_(kBitsOfCost));
                 Part part = part_of(self, std::move(chosen), std::move(loads), is_counted ? cost_of(bound) : kMostCost, seen, last);
@@ -148,30 +148,30 @@ void bind_plain(nb::module_& m) {
                 self.push(std::move(part));
             },
             "bound"_a, "chosen"_a, "loads"_a, "seen"_a, "last"_a, "is_solved"_a, "note"_a)
-        .def("next", [](Divisions& self, std::int64_t work, std::int64_t patience) { return to_python(self.next(work, patience)); }, "work"_a, "patience"_a)
+        .def("next", [](OpenDivisions& self, std::int64_t work, std::int64_t patience) { return to_python(self.next(work, patience)); }, "work"_a, "patience"_a)
         .def(
             "divide",
-            [](Divisions& self, Chosen chosen, Coords loads, nb::handle bound, std::int64_t last) {
+            [](OpenDivisions& self, Chosen chosen, Coords loads, nb::handle bound, std::int64_t last) {
                 const Part part = part_of(self, std::move(chosen), std::move(loads), cost_of(bound), 0, last);
                 demand(part.chosen.size() < self.classes(), "what is whole is not divided");
                 self.divide(part);
             },
             "chosen"_a, "loads"_a, "bound"_a, "last"_a)
-        .def("ahead", [](Divisions& self, std::size_t width, std::int64_t work) {
+        .def("ahead", [](OpenDivisions& self, std::size_t width, std::int64_t work) {
                 demand(width > 0, "at least one part is divided at a time");
                 return to_python(self.ahead(width, work));
             }, "width"_a, "work"_a)
         .def(
             "around",
-            [](Divisions& self, Chosen chosen, Coords loads, nb::handle below) {
+            [](OpenDivisions& self, Chosen chosen, Coords loads, nb::handle below) {
                 return to_python(self.around(part_of(self, std::move(chosen), std::move(loads)), cost_of(below)));
             },
             "chosen"_a, "loads"_a, "below"_a)
         .def(
-            "heights", [](const Divisions& self, Chosen chosen, Coords loads) { return to_python(self.heights(part_of(self, std::move(chosen), std::move(loads)))); },
+            "heights", [](const OpenDivisions& self, Chosen chosen, Coords loads) { return to_python(self.heights(part_of(self, std::move(chosen), std::move(loads)))); },
             "chosen"_a, "loads"_a)
         .def(
-            "heights_below", [](Divisions& self, nb::handle value, std::int64_t work) { return to_python(self.heights_below(cost_of(value), work)); },
+            "heights_below", [](OpenDivisions& self, nb::handle value, std::int64_t work) { return to_python(self.heights_below(cost_of(value), work)); },
             "value"_a, "work"_a);
 }
 

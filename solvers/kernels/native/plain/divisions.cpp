@@ -52,7 +52,7 @@ Cost PricedPool::at_least(Coord low, Coord high) const {
     return found;
 }
 
-Divisions::Divisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
+OpenDivisions::OpenDivisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
                      const std::vector<Coord>& always, Coord free, Cost enough)
     : homes_(std::move(homes)), units_(std::move(units)), ends_(std::move(ends)), lowest_(std::move(lowest)), enough_(enough),
       rest_(classes() + 1, std::vector<Coord>(pools(), 0)), left_{free} {
@@ -70,21 +70,21 @@ Divisions::Divisions(std::vector<std::vector<Home>> homes, std::vector<std::vect
     }
 }
 
-void Divisions::push(Part&& part) {
+void OpenDivisions::push(Part&& part) {
     if (part.bound >= enough_) return;
     part.order = -(static_cast<std::int64_t>(part.chosen.size()) << 40) - ++number_;
     open_.push_back(std::move(part));
     std::push_heap(open_.begin(), open_.end(), is_later);
 }
 
-Part Divisions::pop() {
+Part OpenDivisions::pop() {
     std::pop_heap(open_.begin(), open_.end(), is_later);
     Part part = std::move(open_.back());
     open_.pop_back();
     return part;
 }
 
-std::optional<Part> Divisions::next(std::int64_t upto, std::int64_t patience) {
+std::optional<Part> OpenDivisions::next(std::int64_t upto, std::int64_t patience) {
     while (!open_.empty() && work < upto) {
         Part part = pop();
         if (part.seen < static_cast<std::int64_t>(prices_.size()) && !(is_whole(part) && part.is_solved)) {
@@ -99,14 +99,14 @@ std::optional<Part> Divisions::next(std::int64_t upto, std::int64_t patience) {
     return std::nullopt;
 }
 
-void Divisions::divide(const Part& part) {
+void OpenDivisions::divide(const Part& part) {
     ++since;
     next_.clear();
     append_divided(part, next_);
     for (Part& each : next_) push(std::move(each));
 }
 
-std::optional<Part> Divisions::ahead(std::size_t width, std::int64_t upto) {
+std::optional<Part> OpenDivisions::ahead(std::size_t width, std::int64_t upto) {
     std::vector<Part> some;
     const auto keep_cheapest = [&] {
         const auto kept = std::min(width, some.size());
@@ -135,7 +135,7 @@ std::optional<Part> Divisions::ahead(std::size_t width, std::int64_t upto) {
     return std::move(some.front());
 }
 
-Ranges Divisions::around(const Part& part, Cost below) {
+Ranges OpenDivisions::around(const Part& part, Cost below) {
     Ranges box = heights(part);
     for (const Part& other : open_) {
         if (other.bound >= below) continue;
@@ -145,13 +145,13 @@ Ranges Divisions::around(const Part& part, Cost below) {
     return box;
 }
 
-Ranges Divisions::heights(const Part& part) const {
+Ranges OpenDivisions::heights(const Part& part) const {
     Ranges found;
     find_heights(part, found);
     return found;
 }
 
-Ranges Divisions::heights_below(Cost value, std::int64_t most) {
+Ranges OpenDivisions::heights_below(Cost value, std::int64_t most) {
     Ranges box;
     const std::int64_t begun = work;
     std::vector<Part> parts, divided;
@@ -177,7 +177,7 @@ Ranges Divisions::heights_below(Cost value, std::int64_t most) {
     return box;
 }
 
-bool Divisions::is_sound(const Part& part) const {
+bool OpenDivisions::is_sound(const Part& part) const {
     if (part.chosen.size() > classes() || part.loads.size() != pools() || part.last < 0 || part.seen < 0) return false;
     if (part.last > 0 && part.last >= static_cast<std::int64_t>(prices_.size())) return false;
     for (std::size_t i = 0; i < part.chosen.size(); ++i) {
@@ -187,7 +187,7 @@ bool Divisions::is_sound(const Part& part) const {
 }
 
 // Bounds a part by all prices, or by some that prove that it costs enough.
-void Divisions::look_at(Part& part, Cost enough) {
+void OpenDivisions::look_at(Part& part, Cost enough) {
     find_heights(part, heights_);
     const std::size_t count = prices_.size();
     Cost known = part.bound;
@@ -199,7 +199,7 @@ void Divisions::look_at(Part& part, Cost enough) {
     part.bound = known, part.last = last, part.seen = static_cast<std::int64_t>(count);
 }
 
-Cost Divisions::bound(std::size_t number, const Part& part, const Ranges& heights) {
+Cost OpenDivisions::bound(std::size_t number, const Part& part, const Ranges& heights) {
     ++work;
     const PricedSection& prices = prices_[number];
     Cost total = prices.rest[part.chosen.size()];
@@ -209,7 +209,7 @@ Cost Divisions::bound(std::size_t number, const Part& part, const Ranges& height
 }
 
 // The next of the section in each pool that has room for it, as long as all pools can be as high as what is there in any case.
-void Divisions::append_divided(const Part& part, std::vector<Part>& to) {
+void OpenDivisions::append_divided(const Part& part, std::vector<Part>& to) {
     const std::size_t group = part.chosen.size();
     for (const Home home : homes_[group]) {
         const auto pool = static_cast<std::size_t>(home);
@@ -232,7 +232,7 @@ void Divisions::append_divided(const Part& part, std::vector<Part>& to) {
     }
 }
 
-void Divisions::find_heights(const Part& part, Ranges& found) const {
+void OpenDivisions::find_heights(const Part& part, Ranges& found) const {
     const auto& rest = rest_[part.chosen.size()];
     Coord free = left_[part.chosen.size()];
     for (const Coord load : part.loads) free -= load;

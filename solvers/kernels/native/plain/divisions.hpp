@@ -53,9 +53,9 @@ struct PricedSection {
 
 using Ranges = std::vector<std::pair<Coord, Coord>>;
 
-class Divisions {
+class OpenDivisions {
 public:
-    Divisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
+    OpenDivisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
               const std::vector<Coord>& always, Coord free, Cost enough);
 
     std::size_t size() const { return open_.size(); }

@@ -94,6 +94,15 @@ def test_the_best_division_has_the_heights_of_the_best_choice(asking: Asking) ->
     assert (below.value - exact.value) * 1_000 <= exact.value
 
 
+def test_the_tree_ends_where_too_many_parts_are_open(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tree_of_sixty(asking)
+    bound = whole.run(0, WORK)
+    monkeypatch.setattr(division_tree, "MOST_OPEN", 2)
+    tree = tree_of_sixty(asking)
+    assert 0 < tree.run(0, WORK) < bound
+    assert tree.work < whole.work
+
+
 @pytest.mark.parametrize(("kind", "seed"), [("hot", 329644), ("memories", 605681)])
 def test_no_pool_is_lower_than_what_is_there_in_any_case(kind: str, seed: int, asking: Asking) -> None:
     """Divisions without any choice were taken for the best, and bounds ended there, 7 and 6 % lower."""
