@@ -181,8 +181,8 @@ HOLDING, HEIGHTS_HELD = Share(1, 3), 3
 HEIGHTS_FILLED = 3
 """and pools are filled at prices, below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way.
 In programs that are soon asked about as a whole only if it is still poor."""
-DISPLACING_FILLED = Share(1, 2)
-"""Of what is left then, for blocks that take the places of others below the heights that were filled."""
+DISPLACING_FILLED, DISPLACING_BELOW_DIVISION = Share(1, 2), Share(1, 10)
+"""Of what is left then, for blocks that take the places of others below the heights that were filled; and where these are a division's."""
 WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000
 """There the linear program bounds the term if it has no more numbers, since larger ones would be solved approximately,"""
 LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36

@@ -65,10 +65,15 @@ class Divided(InSteps):
         return self._some(budget.WHOLE) < budget.SCARCE_PER_ENTRY * self.program.entries
 
     def _fill_instead(self, heights: tuple[int, ...], pools: Pools) -> None:
-        """Fill pools below these heights, which follow from these pools at the fullest section: that may do where no choice can be packed below them."""
+        """Fill pools below these heights, which follow from these pools at the fullest section: that may do where no choice can be packed below them.
+
+        Then blocks take the places of others there.
+        """
         if self._can_fill():
             search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1))
             self._fill_below(heights, {group: pools[group] for group, _ in search.fullest_section()})
+            if self.is_filled and not self._is_settled(1):
+                self._displace_below(1, budget.DISPLACING_BELOW_DIVISION)
 
     def _bound_by_heights(self, index: int, share: Share, most: int | None = None) -> ByHeights | None:
         """Bound a second term by divisions of the fullest section; None if the first term holds no sum, or there is too little work."""

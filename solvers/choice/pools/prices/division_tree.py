@@ -141,7 +141,9 @@ class DivisionTree:
         self._find_dear()
         self._begin(bound * FINEST)
         self._add_prices(self._hulls.tops)
-        while 0 < len(self._open) < MOST_OPEN and self.work < (upto := work if self.found else work * IN_VAIN[0] // IN_VAIN[1]):
+        while 0 < len(self._open) < MOST_OPEN and self.work < (
+            upto := work if self.found else work * IN_VAIN[0] // IN_VAIN[1]
+        ):
             if self._stopped():
                 break
             found = self._open.next(self._bounds_in(min(upto - self.work, UNSTOPPED)), PATIENCE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -54,6 +56,34 @@ def test_plans_end_near_their_bounds(buffers: int, seed: int, work: int, part: i
     assert second.value is not None
     assert second.bound is not None
     assert (second.value - second.bound) * part <= second.bound
+
+
+def filled_instead(monkeypatch: pytest.MonkeyPatch, displace: Callable[..., None]) -> int:
+    """Return what the second term of a problem costs once pools were filled below its best division, with this in place of displacing."""
+    values, fill = list[int](), Whole._fill_instead
+
+    def noted(self: Whole, *given: Any) -> None:
+        fill(self, *given)
+        assert self.value is not None
+        values.append(self.value[1])
+
+    monkeypatch.setattr(Whole, "_fill_instead", noted)
+    monkeypatch.setattr(Whole, "_displace_below", displace)
+    plan(
+        generate("hot", Request(300, 106015)),
+        Options(prefer=Preference.SIZE, time_limit=None, work_limit=750_000, workers=1),
+    )
+    return values[0]
+
+
+def test_blocks_take_the_places_of_others_where_pools_were_filled_below_a_division(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They stayed where they were filled, while the rest of the work found no more than windows do."""
+    displace = Whole._displace_below
+    with monkeypatch.context() as patches:
+        filled = filled_instead(patches, lambda *given: None)
+    assert filled_instead(monkeypatch, displace) < filled
 
 
 def test_second_terms_with_four_memories_are_divided() -> None:
