@@ -168,7 +168,8 @@ void bind_plain(nb::module_& m) {
             },
             "chosen"_a, "loads"_a, "below"_a)
         .def(
-            "heights", [](const OpenDivisions& self, Chosen chosen, Coords loads) { return to_python(self.heights(part_of(self, std::move(chosen), std::move(loads)))); },
+            "heights",
+            [](const OpenDivisions& self, Chosen chosen, Coords loads) { return to_python(self.heights(part_of(self, std::move(chosen), std::move(loads)))); },
             "chosen"_a, "loads"_a)
         .def(
             "heights_below", [](OpenDivisions& self, nb::handle value, std::int64_t work) { return to_python(self.heights_below(cost_of(value), work)); },

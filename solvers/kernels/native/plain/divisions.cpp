@@ -53,7 +53,7 @@ Cost PricedPool::at_least(Coord low, Coord high) const {
 }
 
 OpenDivisions::OpenDivisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
-                     const std::vector<Coord>& always, Coord free, Cost enough)
+                             const std::vector<Coord>& always, Coord free, Cost enough)
     : homes_(std::move(homes)), units_(std::move(units)), ends_(std::move(ends)), lowest_(std::move(lowest)), enough_(enough),
       rest_(classes() + 1, std::vector<Coord>(pools(), 0)), left_{free} {
     for (const Coord each : always) left_.front() += each;

@@ -56,7 +56,7 @@ using Ranges = std::vector<std::pair<Coord, Coord>>;
 class OpenDivisions {
 public:
     OpenDivisions(std::vector<std::vector<Home>> homes, std::vector<std::vector<Coord>> units, std::vector<Coord> ends, std::vector<Coord> lowest,
-              const std::vector<Coord>& always, Coord free, Cost enough);
+                  const std::vector<Coord>& always, Coord free, Cost enough);
 
     std::size_t size() const { return open_.size(); }
     Cost least() const { return open_.empty() ? enough_ : open_.front().bound; }
