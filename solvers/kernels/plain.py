@@ -81,22 +81,6 @@ class OpenDivisions(Protocol):
     since: int
     """How many parts were divided since this was last set."""
 
-    def __init__(
-        self,
-        homes: Sequence[Sequence[int]],
-        units: Sequence[Sequence[int]],
-        ends: Sequence[int],
-        lowest: Sequence[int],
-        always: Sequence[int],
-        free: int,
-        enough: int,
-    ) -> None:
-        """What is divided, in turn: the pools of each class, and its units in all pools.
-
-        `ends` are the greatest heights, and no pool ends below `lowest`; `always` is what is in each pool in any case. `free` is how much higher all pools
-        together may be than that, each class where it takes least.
-        """
-
     def __len__(self) -> int: ...
 
     def least(self) -> int:
@@ -167,7 +151,11 @@ def divisions(
     free: int,
     enough: int,
 ) -> OpenDivisions:
-    """None is open yet. In C++ where that is possible."""
+    """None is open yet. What is divided, in turn: the pools of each class, and its units in all pools. In C++ where that is possible.
+
+    `ends` are the greatest heights, and no pool ends below `lowest`; `always` is what is in each pool in any case. `free` is how much higher all pools
+    together may be than that, each class where it takes least.
+    """
     heights = sum(map(sum, units)) + sum(ends) + sum(lowest) + sum(always) + abs(free)
     is_countable = heights <= MOST_HEIGHT and enough < MOST_ENOUGH and all(map(le, always, ends))
     module = native() if is_countable else None

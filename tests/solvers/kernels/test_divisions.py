@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from random import Random
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import pytest
 from hypothesis import given
@@ -17,15 +17,16 @@ from solvers.kernels import BadKernelInput, plain
 from solvers.kernels.plain import MOST, MOST_ENOUGH, MOST_HEIGHT, OpenDivisions, PricedPool, PricedSection, native
 from solvers.kernels.python.divisions import OpenDivisions as Reference
 
+Kind: TypeAlias = Callable[..., OpenDivisions]
 GREATEST = (2, 1 << 40, 1 << 90)
 """Of costs: many are equal, or they are as great as usual, or have more than 64 bits."""
 
 
-def compiled() -> type[OpenDivisions]:
+def compiled() -> Kind:
     found = native()
     if found is None:
         pytest.skip("no native kernels")
-    return cast(type[OpenDivisions], found.OpenDivisions)
+    return cast(Kind, found.OpenDivisions)
 
 
 def drawn(random: Random) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def prices(random: Random, made: dict[str, Any], greatest: int) -> PricedSection
     return PricedSection(some(classes + 1), [some(len(pools)) for _ in range(classes)], pools)
 
 
-def course(kind: type[OpenDivisions], seed: int) -> list[object]:
+def course(kind: Kind, seed: int) -> list[object]:
     """All answers on the way from all divisions to the last, with prices that come one after the other."""
     random = Random(seed)
     made, greatest = drawn(random), random.choice(GREATEST)
@@ -183,7 +184,7 @@ def test_parts_of_another_section_are_refused(part: tuple[Any, Any, int]) -> Non
 
 
 @pytest.mark.parametrize("kind", [compiled, lambda: Reference])
-def test_what_costs_too_much_to_be_counted_is_not_open(kind: Callable[[], type[OpenDivisions]]) -> None:
+def test_what_costs_too_much_to_be_counted_is_not_open(kind: Callable[[], Kind]) -> None:
     divided = kind()([[0]], [[1]], [2], [0], [0], 0, 9)
     divided.push(1 << 200, (), (0,), 0, 0, False, 0)
     assert len(divided) == 0
