@@ -43,7 +43,7 @@ MOST_FOUND = 3
 BOUNDS_A_UNIT = 4
 """Of parts at given prices, with all that is done with these parts."""
 MOST_OPEN = 1_000_000
-"""So many parts are open at most, which are some 300 MB."""
+"""So many parts are open at most, which are 300 to 400 MB."""
 UNSTOPPED = 10_000
 """After so much work at most is looked whether the tree shall stop."""
 ENTRIES_A_UNIT = 8
