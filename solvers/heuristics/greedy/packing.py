@@ -45,6 +45,24 @@ def filled(
     return kernels.greedy_fill(piece.sections, columns(piece), np.ascontiguousarray(order), Fit.LOWEST, hurries)
 
 
+class Fillable:
+    """A pool that is filled again and again, each time with some of its blocks."""
+
+    def __init__(self, instance: Instance, pool: int) -> None:
+        self._blocks = np.flatnonzero(instance.allowed[:, pool])
+        piece = restrict(instance, self._blocks, [pool]).instance
+        self._sections, self._columns, self._kernels = piece.sections, columns(piece), active_for(piece).kernels
+        self._number = np.full(instance.blocks, -1, dtype=np.int64)
+        self._number[self._blocks] = np.arange(len(self._blocks))
+
+    def filled(self, order: Ints, highest: Ints) -> tuple[Ints, Ints]:
+        """Bases for these blocks, each in turn as low as there is room, and those left out; `highest` says of each block of the instance where it may begin."""
+        given = self._columns._replace(highest=np.ascontiguousarray(highest[self._blocks]))
+        numbers = self._number[order]
+        bases, out = self._kernels.greedy_fill(self._sections, given, numbers, Fit.LOWEST)
+        return bases[numbers], self._blocks[out]
+
+
 def _without_end(piece: Instance, held: Bools) -> Instance:
     """The piece with room above for every block that is not held at its only place."""
     walls = [end for _, end in piece.pools[0].reserved]

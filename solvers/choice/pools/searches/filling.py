@@ -22,7 +22,7 @@ import numpy as np
 from ....bounds.prices.market import Floats, costs_by_pool
 from ....fitting.orders import Fit
 from ....heuristics.assign.from_prices import in_turn
-from ....heuristics.greedy.packing import filled, packed
+from ....heuristics.greedy.packing import Fillable, packed
 from ....model.instance import Bools, Instance, Ints, Placement
 from ....model.solver import Control, Goal, Task
 from .. import budget
@@ -93,6 +93,7 @@ class Filling:
             for n, pool in enumerate(self._turns[:-1])
         ]
         """By turn: what a block loses if it has to go to a later pool, for its size."""
+        self._fillable = {pool: Fillable(instance, pool) for pool in self._turns[:-1]}
         self._sooner = np.zeros(instance.blocks, dtype=np.float64)
         """By how much each block comes sooner than its gain says."""
         self._is_eased, self._level, self._tries = False, 1000, 0
@@ -227,11 +228,10 @@ class Filling:
             some = np.flatnonzero((pools < 0) & lower.allowed[:, pool] & ((keeps < 0) | (keeps == pool)))
             stays, is_fixed = keeps[some] == pool, self._is_fixed[some, pool]
             long = np.where(stays, -self._lives[some], 0)
-            order = np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays, ~is_fixed))
-            bases, out = filled(lower, pool, some, order)
-            fits = np.ones(len(some), dtype=bool)
-            fits[out] = False
-            pools[some[fits]], offset[some[fits]] = pool, bases[fits]
+            order = some[np.lexsort((-(self._urgency(gains) + self._near / 2)[some], long, ~stays, ~is_fixed))]
+            bases, out = self._fillable[pool].filled(order, lower.highest[:, pool])
+            pools[order], offset[order] = pool, bases
+            pools[out], offset[out] = -1, 0
             self.work += budget.FILLED_A_BLOCK * (len(some) + 1)
         return pools, offset
 
