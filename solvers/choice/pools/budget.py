@@ -116,8 +116,8 @@ FAR_AT_ENDS, PEAKS_AT_ENDS = Share(1, 2), Share(9, 10)
 """and for the best choice below the least peaks, wherever it is, where much is open then; and for the least peaks of a choice that comes first."""
 DISPLACING_FIRST, DISPLACING_INSTEAD = Share(1, 32), Share(1, 2)
 """Before anything is chosen, blocks take the places of others: choices may all be such that they cannot be packed. And where none came to anything better, again."""
-DISPLACING_FIRST_A_BLOCK = 250
-"""At first only with so much for each block: with less it hardly gains on greedy."""
+DISPLACING_FIRST_A_BLOCK, LIVE_WHERE_DISPLACED = 250, 20
+"""At first only with so much for each block, since with less it hardly gains on greedy; in small programs with much work only where so many are live at a time."""
 MENDING = Share(2, 3)
 """If none was found, windows lead from what is placed towards that choice."""
 LOWERING = Share(3, 4)

@@ -37,7 +37,8 @@ class Whole(FreeHeights):
         """The earlier terms' values when a term was last bounded pool by pool."""
 
     def run(self) -> Outcome:
-        self._displace_first()
+        if not self._is_easy():
+            self._displace_first()
         self._fill_first()
         for index in range(len(self.program.terms)):
             self._minimise(index)
@@ -48,6 +49,11 @@ class Whole(FreeHeights):
         self._price_proofs()
         self._bound_second(self.relaxed.get(0))
         return self.outcome()
+
+    def _is_easy(self) -> bool:
+        """Is the program so small, with few blocks live at a time and much work left, that the best choice is mostly found and packed at once?"""
+        is_much = self._some(budget.WHOLE) >= budget.MUCH_PER_ENTRY * self.program.entries
+        return is_much and self._is_small() and not has_many_live(self.instance, budget.LIVE_WHERE_DISPLACED)
 
     def _fill_first(self) -> None:
         """Fill pools in turn where some of them cost nothing: what is packed in one pool then mostly does not reach the least peaks."""
