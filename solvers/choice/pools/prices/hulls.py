@@ -32,6 +32,8 @@ ROUNDS, GAIN = 12, 1e-3
 def line_above(steps: Sequence[int], low: int, high: int, at: float) -> tuple[float, float]:
     """Of the line above all that the steps allow from `low` to `high`, which touches it where that is least at `at`: its value at `low`, and its slope."""
     first, last = bisect_right(steps, low), bisect_right(steps, high)
+    if first == last:
+        return float(last), 0.0
     hull = [(low, first)]
     for number in range(first, last):
         point = (steps[number], number + 1)
