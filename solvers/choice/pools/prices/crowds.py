@@ -16,9 +16,10 @@ off again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 from ....kernels.votes import can_be_counted, least_for_votes
 from ..program.program import Heights, Program
@@ -27,6 +28,10 @@ FINEST = 1 << 20
 """Prices are multiples of 1/FINEST of a unit of cost."""
 FINEST_OF_LATER = 1 << 60
 """The same where earlier terms have prices: a picosecond may be worth a millionth of a byte."""
+
+
+Stretch: TypeAlias = tuple[int, int, tuple[int, int]]
+"""The ends of a range of heights, and what a pool costs at each."""
 
 
 class Crowd(NamedTuple):
@@ -106,8 +111,9 @@ class Priced:
         heights: Heights = (),
         held: Sequence[int] = (),
         closed: Iterable[tuple[int, int]] = (),
+        steps: Mapping[Crowd, list[int]] | None = None,
     ) -> None:
-        """`closed`: (class, pool) of homes that are not looked at; each class has another."""
+        """`closed`: (class, pool) of homes that are not looked at; each class has another. `steps` are those of crowds as far as they are known."""
         self._program, self._prices = program, prices
         counted = list(zip((*prices.of_held, prices.scale), program.terms[: len(held) + 1], strict=True))
         self._of_peaks = [
@@ -122,20 +128,24 @@ class Priced:
                         due[pool] += price * cost
         for number, price in prices.of_rows.items():
             row = program.rows[number]
+            pool = row.pool
             for group, units in row.members:
-                self._due[group][row.pool] += price * units
-        for crowd, price in prices.of_crowds.items():
-            for group, votes in zip(crowd.classes, crowd.votes, strict=True):
-                self._due[group][program.rows[crowd.row].pool] += price * votes
-        for group, pool in closed:
-            del self._due[group][pool]
+                self._due[group][pool] += price * units
         self._steps = [list[tuple[list[int], int]]() for _ in program.rooms]
         """By pool: of each crowd the heights at which it may have one vote more, and its price."""
+        known = steps or {}
         for crowd, price in prices.of_crowds.items():
-            self._steps[program.rows[crowd.row].pool].append((crowd.steps(program), price))
-        self._ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
-        self._total = sum(min(due.values(), default=0) for due in self._due)
-        self._total += sum(self._of_height(pool, low, high) for pool, (low, high) in enumerate(self._ends))
+            pool = program.rows[crowd.row].pool
+            for group, votes in zip(crowd.classes, crowd.votes, strict=True):
+                self._due[group][pool] += price * votes
+            self._steps[pool].append((known.get(crowd) or crowd.steps(program), price))
+        for group, pool in closed:
+            del self._due[group][pool]
+        ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
+        self._stretches = [list(self._parts(pool, low, high)) for pool, (low, high) in enumerate(ends)]
+        self._least = [min(min(ends) for _, _, ends in some) for some in self._stretches]
+        """The least cost of each pool."""
+        self._total = sum(min(due.values(), default=0) for due in self._due) + sum(self._least)
         self._total -= sum(price * most for price, most in zip(prices.of_held, held, strict=True))
 
     @property
@@ -151,24 +161,21 @@ class Priced:
         """For each pool, the least and greatest height with which a choice may cost less; empty: no choice does."""
         spare = most * self._prices.scale - self._total
         found = list[tuple[int, int]]()
-        for pool, (low, high) in enumerate(self._ends):
-            stretches = list(self.stretches(pool, low, high))
-            least = min(min(ends) for *_, ends in stretches)
+        for stretches, least in zip(self._stretches, self._least, strict=True):
             some = [(first, last) for first, last, ends in stretches if min(ends) - least < spare]
             if not some:
                 return ()
             found.append((some[0][0], some[-1][1]))
         return tuple(found)
 
-    def _of_height(self, pool: int, low: int, high: int) -> int:
-        """The least cost of a pool whose height is in this range."""
-        return min(min(ends) for *_, ends in self.stretches(pool, low, high))
-
-    def stretches(self, pool: int, low: int, high: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
-        """Parts of this range of heights, and what the pool costs at the ends of each: between two heights at which one more fits, that is linear.
+    def stretches(self, pool: int) -> Sequence[Stretch]:
+        """Parts of its range of heights, and what the pool costs at the ends of each: between two heights at which one more fits, that is linear.
 
         In parts of a unit of cost, as all that is due.
         """
+        return self._stretches[pool]
+
+    def _parts(self, pool: int, low: int, high: int) -> Iterator[Stretch]:
         program, prices = self._program, self._prices
         room, price = program.rooms[pool], self._of_peaks[pool]
         total = fixed = 0
@@ -183,12 +190,12 @@ class Priced:
             for height in votes_at:
                 if height > high:
                     break
-                steps[max(height, low)] = steps.get(max(height, low), 0) + each
-        counted = 0
-        heights = sorted(steps)
-        for height, upto in zip(heights, [*heights[1:], high], strict=True):
-            counted += steps[height]
-            first, last = (price * max(h, lowest) - total * h + fixed - counted for h in (height, upto))
+                at = max(low, height)
+                steps[at] = steps.get(at, 0) + each
+        for height, upto in pairwise([*sorted(steps), high]):
+            fixed -= steps[height]
+            first = price * max(lowest, height) - total * height + fixed
+            last = price * max(lowest, upto) - total * upto + fixed
             yield height, upto, (first, last)
 
 

@@ -39,7 +39,7 @@ def priced_section(
     here = {group for group, _ in section}
     fixed = sum(min(priced.due(group).values()) for group in range(len(homes)) if group not in here)
     of_heights = [
-        _of_height([(low, first, last) for low, _, (first, last) in priced.stretches(pool, 0, end)], end, top)
+        _of_height([(low, first, last) for low, _, (first, last) in priced.stretches(pool)], end, top)
         for pool, (end, top) in enumerate(zip(ends, tops, strict=True))
     ]
     worth = [each for _, each in of_heights]

@@ -291,7 +291,8 @@ class DivisionTree:
         """The last linear program's prices bound all divisions."""
         relaxed = self._hulls.relaxed()
         if relaxed is not None:
-            self._prices.append((Priced(self._alone, prices_of(relaxed.of_rows, relaxed.of_crowds)), tuple(tops)))
+            prices, heights = prices_of(relaxed.of_rows, relaxed.of_crowds), tuple((0, end) for end in self._ends)
+            self._prices.append((Priced(self._alone, prices, heights, steps=self._hulls.steps), tuple(tops)))
             self._add(*self._prices[-1])
 
     def _add(self, priced: Priced, tops: Sequence[float]) -> None:

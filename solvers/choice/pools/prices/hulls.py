@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import compress, pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
 from ..program.program import Heights, Program
-from .crowds import Crowd, Priced, Prices, Relaxed, prices_of
+from .crowds import Crowd, Priced, Relaxed, prices_of
 from .lifting import WHOLE, Present, Votes, lifted_covers, members_of
 
 Closed: TypeAlias = frozenset[tuple[int, int]]
@@ -54,16 +53,13 @@ def _is_below(one: tuple[int, int], middle: tuple[int, int], other: tuple[int, i
     return (middle[1] - one[1]) * (other[0] - one[0]) <= (other[1] - one[1]) * (middle[0] - one[0])
 
 
-@dataclass(slots=True)
-class Line:
+class Line(NamedTuple):
     """A crowd's row."""
 
     crowd: Crowd
     pool: int
     steps: list[int]
     row: int
-    price: float = 0.0
-    """Of a vote, in the last solution."""
 
 
 class Hulls:
@@ -76,12 +72,14 @@ class Hulls:
         self.work = budget.RELAXATION_PER_ENTRY * program.entries
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         term = program.terms[len(held)]
-        self._due = term.of_homes
         self._costs = float(max((cost for of_homes in term.of_homes for cost in of_homes), default=1) or 1)
         self._inside = [
             {p: lp.column(1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
         ]
+        self._homes = [(group, pool) for group, homes in enumerate(program.homes) for pool in homes]
+        """By column: the class and the pool."""
+        self._spans = [max(costs, default=0) - min(costs, default=0) for costs in term.of_homes]
         for columns in self._inside:
             nowhere = lp.column(1.0, NOWHERE * enough / self._costs)
             lp.row(1.0, 1.0, [(nowhere, 1.0), *((column, 1.0) for column in columns.values())])
@@ -104,9 +102,12 @@ class Hulls:
             tops = [(top, float(price)) for top, price in zip(self._tops, each.of_peaks, strict=True)]
             self._holds.append(lp.row(None, most / self._units, tops))
         self.lines = list[Line]()
-        self._known = set[Crowd]()
+        self.steps = dict[Crowd, list[int]]()
+        """Those of each crowd that has a row."""
         self._single = program.needs()
         self._found: Solved | None = None
+        self._of_rows, self._of_crowds = list[tuple[int, float]](), list[tuple[Crowd, float]]()
+        """What has a price in the last solution."""
         self.first: Relaxed | None = None
         """The very first solution, without crowds."""
         self.heights: Heights = ()
@@ -139,7 +140,8 @@ class Hulls:
                 break
             self._read(found)
             self.first = self.first or self.relaxed()
-            priced = Priced(self.program, self._prices(found), heights, self.held, closed)
+            prices = prices_of(self._of_rows, self._of_crowds, self.of_held)
+            priced = Priced(self.program, prices, heights, self.held, closed, self.steps)
             if priced.bound > best or left is heights:
                 best = max(priced.bound, best)
                 left = priced.below(enough)
@@ -156,12 +158,11 @@ class Hulls:
         """The solution within the last heights; None if there is none, or no work was left for it."""
         if self._found is None:
             return None
-        per_unit, columns = self._costs / self._units, self._found.columns
-        rows = ((n, self._found.rows[row] * per_unit) for n, row in enumerate(self._rows))
+        columns = self._found.columns
         return Relaxed(
             peaks=tuple(map(int, self.tops)),
-            of_rows=tuple((n, price) for n, price in rows if price > 0),
-            of_crowds=tuple((line.crowd, line.price) for line in self.lines if line.price > 0),
+            of_rows=tuple(self._of_rows),
+            of_crowds=tuple(self._of_crowds),
             of_held=tuple(self.of_held),
             gain=0.0,
             work=self.work,
@@ -173,21 +174,16 @@ class Hulls:
         self._found = found
         self.tops = [found.columns[top] * self._units for top in self._tops]
         self.divided = [
-            (min(share, 1 - share) * (max(costs) - min(costs)), group, pool)
-            for group, (columns, costs) in enumerate(zip(self._inside, self._due, strict=True))
-            if sum((group, pool) not in self._closed for pool in columns) > 1
-            for pool, share in ((pool, found.columns[column]) for pool, column in columns.items())
+            (min(share, 1 - share) * self._spans[group], group, pool)
+            for (group, pool), share in zip(self._homes, found.columns, strict=False)
             if WHOLE < share < 1 - WHOLE
+            and sum((group, other) not in self._closed for other in self._inside[group]) > 1
         ]
-        for line in self.lines:
-            line.price = max(found.rows[line.row], 0.0) * self._costs
-        self.of_held = [max(found.rows[row], 0.0) * self._costs / self._units for row in self._holds]
-
-    def _prices(self, found: Solved) -> Prices:
-        per_unit = self._costs / self._units
-        rows = ((n, found.rows[row] * per_unit) for n, row in enumerate(self._rows))
-        of_crowds = ((line.crowd, line.price) for line in self.lines if line.price > 0)
-        return prices_of(((n, price) for n, price in rows if price > 0), of_crowds, self.of_held)
+        rows, costs = found.rows, self._costs
+        self.of_held = [max(rows[row], 0.0) * costs / self._units for row in self._holds]
+        of_rows = ((n, rows[row] * (costs / self._units)) for n, row in enumerate(self._rows) if rows[row] > 0)
+        self._of_rows = [(n, price) for n, price in of_rows if price > 0]
+        self._of_crowds = [(line.crowd, rows[line.row] * costs) for line in self.lines if rows[line.row] > 0]
 
     def _refit(self) -> None:
         """All lines anew, for the heights as they are."""
@@ -226,7 +222,7 @@ class Hulls:
                     steps = [base + units for units in least]
                     allowed = self._allowed(steps, row.pool)
                     excess = (sum(each.share * count for each, count in votes) - allowed) / max(allowed, 1.0)
-                    if excess > most and (crowd := _crowd(number, votes)) not in self._known:
+                    if excess > most and (crowd := _crowd(number, votes)) not in self.steps:
                         most, best = excess, (crowd, steps)
             if best is not None:
                 new.append((most, number, *best))
@@ -234,7 +230,7 @@ class Hulls:
             low, _ = self.heights[pool]
             if need > low and shares[self._inside[group][pool]] - self._allowed([need], pool) > LEAST_EXCESS:
                 crowd = Crowd(number, (group,), (1,))
-                if crowd not in self._known:
+                if crowd not in self.steps:
                     new.append((1.0, number, crowd, [need]))
         new.sort(key=lambda each: (-each[0], each[1]))
         for _, _, crowd, steps in new[: len(self.program.homes)]:
@@ -247,7 +243,7 @@ class Hulls:
         return value + slope * (self.tops[pool] - low)
 
     def _add(self, crowd: Crowd, steps: list[int]) -> None:
-        self._known.add(crowd)
+        self.steps[crowd] = steps
         pool = self.program.rows[crowd.row].pool
         members = [
             (self._inside[group][pool], float(votes)) for group, votes in zip(crowd.classes, crowd.votes, strict=True)
