@@ -1,6 +1,6 @@
 """Kernels of plain numbers, for the process that answers questions about choices, which does without numpy: in C++ where they are there, else in Python.
 
-Open divisions of a section between pools, and covers of rows, lifted.
+Open divisions of a section between pools, covers of rows, lifted, and crowds of rows in a linear program.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ VARIABLE, REFERENCE, NATIVE_MODULE = "MEMPLAN_KERNELS", "reference", "solvers.ke
 Given: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...], int, int, bool, int]
 """A part's fields, as the class in C++ gives them."""
 Cover: TypeAlias = tuple[list[tuple[int, int]], list[int]]
+Broken: TypeAlias = tuple[int, float, list[tuple[int, int]], list[int]]
+DividedRow: TypeAlias = tuple[int, int, Sequence[int], Sequence[int]]
+"""A row's pool, what is there in any case, and of each class its units and its column in a linear program."""
+MOST_EXACT = 1 << 50
+"""Heights up to this are divided in C++ as in Python."""
 MOST, MOST_ENOUGH, MOST_HEIGHT = 1 << 100, 1 << 84, 1 << 60
 """Costs are below this in C++, also of what has no choice, which costs far more than enough; and all heights and units together come to so much at most."""
 
@@ -116,6 +121,42 @@ class OpenDivisions(Protocol):
         """The heights of all that may cost less than this value. What takes more work is not divided."""
 
 
+class CrowdLines(Protocol):
+    """Of crowds whose classes may be divided: the line above what one has room for in a range of heights, that which is least at a given one there.
+
+    A line is its value at the low end of the range, and its slope.
+    """
+
+    def add(self, pool: int, columns: Sequence[int], votes: Sequence[int], steps: Sequence[int]) -> None:
+        """One crowd more: the votes of columns of a linear program, and the heights at which one may have one vote, two, and so on."""
+
+    def lines(self, ranges: Ranges, at: Sequence[float], begin: int) -> list[tuple[float, float]]:
+        """The line of each crowd from this one on, with a range and a height for each pool."""
+
+    def broken(
+        self, shares: Sequence[float], ranges: Ranges, at: Sequence[float], least: float
+    ) -> list[tuple[int, float, float]]:
+        """The crowds that have more votes than their lines allow by more than this part: the number of each, and its line. `shares` are those of all columns."""
+
+
+class DividedRows(Protocol):
+    """Rows with classes that may be divided."""
+
+    def covers(
+        self,
+        shares: Sequence[float],
+        ranges: Ranges,
+        at: Sequence[float],
+        tops: Sequence[int],
+        rooms: Sequence[Sequence[int]],
+        least: float,
+    ) -> list[Broken]:
+        """Lifted covers that have more votes than their lines allow by more than this part: the row of each, that part, and the cover, with the row's steps.
+
+        Of rows in which what is there in part is above the pool's top; covers are those for each of the pool's `rooms`.
+        """
+
+
 @cache
 def native() -> ModuleType | None:
     """The compiled kernels; None where they are missing, too old, or not wanted (see .selection)."""
@@ -125,7 +166,7 @@ def native() -> ModuleType | None:
         module = import_module(NATIVE_MODULE)
     except ImportError:
         return None
-    return module if hasattr(module, "lifted_covers") else None
+    return module if hasattr(module, "CrowdLines") else None
 
 
 def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> list[Cover]:
@@ -140,6 +181,26 @@ def lifted_covers(units: Sequence[int], shares: Sequence[float], room: int) -> l
     from .python.lifting import lifted_covers
 
     return lifted_covers(units, shares, room)
+
+
+def crowd_lines(most: int) -> CrowdLines:
+    """Those of no crowd yet, where heights and steps are so much at most."""
+    module = native() if most <= MOST_EXACT else None
+    if module is not None:
+        return cast(CrowdLines, module.CrowdLines())
+    from .python.crowds import CrowdLines as Reference
+
+    return Reference()
+
+
+def divided_rows(rows: Sequence[DividedRow], most: int) -> DividedRows:
+    """These rows, where heights are so much at most, and so is what is in a row if all is there."""
+    module = native() if most <= MOST_EXACT else None
+    if module is not None:
+        return cast(DividedRows, module.DividedRows(rows))
+    from .python.crowds import DividedRows as Reference
+
+    return Reference(rows)
 
 
 def divisions(

@@ -16,7 +16,7 @@ off again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -101,6 +101,28 @@ class Relaxed:
     """By class, how much of it is in each of its homes."""
 
 
+class Known:
+    """What is the same of a program at many prices, found once."""
+
+    def __init__(self, program: Program, steps: dict[Crowd, list[int]] | None = None) -> None:
+        self.steps = {} if steps is None else steps
+        """Those of some crowds."""
+        self._program = program
+        self._has_costs = [any(map(any, term.of_homes)) for term in program.terms]
+        self._due = dict[tuple[int, ...], list[dict[int, int]]]()
+
+    def due(self, prices: Sequence[int]) -> list[dict[int, int]]:
+        """What each class costs in each pool if the first terms have these prices."""
+        counted = tuple(price if has_costs else 0 for price, has_costs in zip(prices, self._has_costs, strict=False))
+        if counted not in self._due:
+            self._due[counted] = found = [dict.fromkeys(homes, 0) for homes in self._program.homes]
+            for price, term in zip(counted, self._program.terms, strict=False):
+                for due, costs in zip(found, term.of_homes if price else (), strict=False):
+                    for pool, cost in zip(due, costs, strict=True):
+                        due[pool] += price * cost
+        return list(map(dict.copy, self._due[counted]))
+
+
 class Priced:
     """A program's term at given prices, over all choices with pools of these heights and earlier terms within what is held."""
 
@@ -111,21 +133,17 @@ class Priced:
         heights: Heights = (),
         held: Sequence[int] = (),
         closed: Iterable[tuple[int, int]] = (),
-        steps: Mapping[Crowd, list[int]] | None = None,
+        known: Known | None = None,
     ) -> None:
-        """`closed`: (class, pool) of homes that are not looked at; each class has another. `steps` are those of crowds as far as they are known."""
+        """`closed`: (class, pool) of homes that are not looked at; each class has another. What is `known` is of the same program."""
         self._program, self._prices = program, prices
         counted = list(zip((*prices.of_held, prices.scale), program.terms[: len(held) + 1], strict=True))
         self._of_peaks = [
             sum(price * term.of_peaks[pool] for price, term in counted) for pool in range(len(program.rooms))
         ]
-        self._due = [dict.fromkeys(homes, 0) for homes in program.homes]
+        known = known or Known(program)
+        self._due = known.due([price for price, _ in counted])
         """The cost of each class in each pool."""
-        for price, term in counted:
-            if price and any(map(any, term.of_homes)):
-                for due, costs in zip(self._due, term.of_homes, strict=True):
-                    for pool, cost in zip(due, costs, strict=True):
-                        due[pool] += price * cost
         for number, price in prices.of_rows.items():
             row = program.rows[number]
             pool = row.pool
@@ -133,19 +151,18 @@ class Priced:
                 self._due[group][pool] += price * units
         self._steps = [list[tuple[list[int], int]]() for _ in program.rooms]
         """By pool: of each crowd the heights at which it may have one vote more, and its price."""
-        known = steps or {}
         for crowd, price in prices.of_crowds.items():
             pool = program.rows[crowd.row].pool
             for group, votes in zip(crowd.classes, crowd.votes, strict=True):
                 self._due[group][pool] += price * votes
-            self._steps[pool].append((known.get(crowd) or crowd.steps(program), price))
+            self._steps[pool].append((known.steps.get(crowd) or crowd.steps(program), price))
         for group, pool in closed:
             del self._due[group][pool]
         ends = heights or tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
         self._stretches = [list(self._parts(pool, low, high)) for pool, (low, high) in enumerate(ends)]
         self._least = [min(min(ends) for _, _, ends in some) for some in self._stretches]
         """The least cost of each pool."""
-        self._total = sum(min(due.values(), default=0) for due in self._due) + sum(self._least)
+        self._total = sum(map(min, filter(None, map(dict.values, self._due)))) + sum(self._least)
         self._total -= sum(price * most for price, most in zip(prices.of_held, held, strict=True))
 
     @property

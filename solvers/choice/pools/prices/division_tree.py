@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ....kernels.plain import OpenDivisions, Part, divisions
 from ..program.program import Costs, Heights, Program, Section
-from .crowds import FINEST, Priced, Relaxed, prices_of
+from .crowds import FINEST, Known, Priced, Relaxed
 from .division_bound import least_of, priced_section
 from .hulls import Closed, Hulls
 
@@ -88,6 +88,7 @@ class DivisionTree:
         self._program, self._best, self._stopped = program, best, stopped
         self._alone = replace(program, terms=(program.terms[1],))
         self._hulls = Hulls(program, (most,), best)
+        self._known = Known(self._alone, self._hulls.steps)
         self._always = [0] * len(program.rooms)
         nothing = (0,) * len(program.rooms)
         units = dict[int, tuple[int, ...]]()
@@ -111,6 +112,7 @@ class DivisionTree:
         self._is_ahead = False
         """Did the tree look ahead when patience last ended?"""
         self._dear = self._work = 0
+        self._work_of_prices = program.entries // ENTRIES_A_UNIT
         self._narrow = self._leapt = 0
         """How often such a linear program proved far more of one part alone, and what was known of the last one before."""
         self.first: Relaxed | None = None
@@ -289,14 +291,14 @@ class DivisionTree:
 
     def _add_prices(self, tops: Sequence[float]) -> None:
         """The last linear program's prices bound all divisions."""
-        relaxed = self._hulls.relaxed()
-        if relaxed is not None:
-            prices, heights = prices_of(relaxed.of_rows, relaxed.of_crowds), tuple((0, end) for end in self._ends)
-            self._prices.append((Priced(self._alone, prices, heights, steps=self._hulls.steps), tuple(tops)))
+        prices = self._hulls.prices()
+        if prices is not None:
+            priced = Priced(self._alone, prices, tuple((0, end) for end in self._ends), known=self._known)
+            self._prices.append((priced, tuple(tops)))
             self._add(*self._prices[-1])
 
     def _add(self, priced: Priced, tops: Sequence[float]) -> None:
-        self._work += self._program.entries // ENTRIES_A_UNIT
+        self._work += self._work_of_prices
         prices = priced_section(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
         if prices.fits(self._ends):
             self._open.add(*prices)

@@ -7,16 +7,17 @@ goes on from the last solution.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import compress, pairwise
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
 
 from ....exact.cpsat.linear import LinearProgram, Solved
+from ....kernels.plain import crowd_lines, divided_rows
 from .. import budget
 from ..program.program import Heights, Program
-from .crowds import Crowd, Priced, Relaxed, prices_of
-from .lifting import WHOLE, Present, Votes, lifted_covers, members_of
+from .crowds import Crowd, Known, Priced, Prices, Relaxed, prices_of
+from .lifting import WHOLE, members_of
 
 Closed: TypeAlias = frozenset[tuple[int, int]]
 """(class, pool) of homes in which nobody may be."""
@@ -28,38 +29,18 @@ ROUNDS, GAIN = 12, 1e-3
 """Of rows that are added at most, and what the last one must have gained."""
 
 
-def line_above(steps: Sequence[int], low: int, high: int, at: float) -> tuple[float, float]:
-    """Of the line above all that the steps allow from `low` to `high`, which touches it where that is least at `at`: its value at `low`, and its slope."""
-    first, last = bisect_right(steps, low), bisect_right(steps, high)
-    if first == last:
-        return float(last), 0.0
-    hull = [(low, first)]
-    for number in range(first, last):
-        point = (steps[number], number + 1)
-        if point[0] == hull[-1][0]:
-            hull[-1] = point
-            continue
-        while len(hull) > 1 and _is_below(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    for (x, votes), (after, more) in pairwise(hull):
-        if at <= after:
-            slope = (more - votes) / (after - x)
-            return votes - slope * (x - low), slope
-    return float(last), 0.0
+End: TypeAlias = tuple[float, int, float]
+"""What the row of a line ends at, and how much which column counts in it."""
 
 
-def _is_below(one: tuple[int, int], middle: tuple[int, int], other: tuple[int, int]) -> bool:
-    return (middle[1] - one[1]) * (other[0] - one[0]) <= (other[1] - one[1]) * (middle[0] - one[0])
-
-
-class Line(NamedTuple):
+@dataclass(slots=True)
+class Line:
     """A crowd's row."""
 
     crowd: Crowd
     pool: int
-    steps: list[int]
     row: int
+    end: End
 
 
 class Hulls:
@@ -69,7 +50,8 @@ class Hulls:
         """Nothing is asked of choices that cost `enough`."""
         self.program, self.held, self.enough = program, tuple(held), enough
         self._lp = lp = LinearProgram()
-        self.work = budget.RELAXATION_PER_ENTRY * program.entries
+        self._entries = program.entries
+        self.work = budget.RELAXATION_PER_ENTRY * self._entries
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         term = program.terms[len(held)]
         self._costs = float(max((cost for of_homes in term.of_homes for cost in of_homes), default=1) or 1)
@@ -83,20 +65,13 @@ class Hulls:
         for columns in self._inside:
             nowhere = lp.column(1.0, NOWHERE * enough / self._costs)
             lp.row(1.0, 1.0, [(nowhere, 1.0), *((column, 1.0) for column in columns.values())])
-        self._members = [members_of(row, self._inside) for row in program.rows]
         self._tops = [lp.column(None) for _ in program.rooms]
-        self._bases = [row.always - program.rooms[row.pool].spare for row in program.rows]
-        self._rows = [
-            lp.row(
-                None,
-                -base / self._units,
-                [
-                    *((self._inside[group][row.pool], units / self._units) for group, units in row.members),
-                    (self._tops[row.pool], -1.0),
-                ],
-            )
-            for row, base in zip(program.rows, self._bases, strict=True)
-        ]
+        bases = [row.always - program.rooms[row.pool].spare for row in program.rows]
+        self._first = len(program.homes)
+        """The row of the linear program that is the first of those of the program."""
+        for row, base in zip(program.rows, bases, strict=True):
+            entries = [(self._inside[group][row.pool], units / self._units) for group, units in row.members]
+            lp.row(None, -base / self._units, [*entries, (self._tops[row.pool], -1.0)])
         self._holds = []
         for most, each in zip(held, program.terms, strict=False):
             tops = [(top, float(price)) for top, price in zip(self._tops, each.of_peaks, strict=True)]
@@ -104,7 +79,18 @@ class Hulls:
         self.lines = list[Line]()
         self.steps = dict[Crowd, list[int]]()
         """Those of each crowd that has a row."""
-        self._single = program.needs()
+        self._known = Known(program, self.steps)
+        members = [members_of(row, self._inside) for row in program.rows]
+        most = max((abs(base) + sum(each.units) for base, each in zip(bases, members, strict=True)), default=0)
+        most = max(most, *map(program.highest, range(len(program.rooms))))
+        rows = zip(program.rows, bases, members, strict=True)
+        self._divided = divided_rows([(row.pool, base, each.units, each.columns) for row, base, each in rows], most)
+        self._above, self._above_singles = crowd_lines(most), crowd_lines(most)
+        self._singles = list[tuple[Crowd, list[int]]]()
+        """The crowds of one class in one pool, which is as high as the class needs."""
+        for (group, pool), (need, number) in program.needs().items():
+            self._singles.append((Crowd(number, (group,), (1,)), [need]))
+            self._above_singles.add(pool, [self._inside[group][pool]], (1,), [need])
         self._found: Solved | None = None
         self._of_rows, self._of_crowds = list[tuple[int, float]](), list[tuple[Crowd, float]]()
         """What has a price in the last solution."""
@@ -135,13 +121,13 @@ class Hulls:
                 break
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
-            self.work += self._lp.work - before + self.program.entries // 2
+            self.work += self._lp.work - before + self._entries // 2
             if found is None:
                 break
             self._read(found)
             self.first = self.first or self.relaxed()
             prices = prices_of(self._of_rows, self._of_crowds, self.of_held)
-            priced = Priced(self.program, prices, heights, self.held, closed, self.steps)
+            priced = Priced(self.program, prices, heights, self.held, closed, self._known)
             if priced.bound > best or left is heights:
                 best = max(priced.bound, best)
                 left = priced.below(enough)
@@ -158,7 +144,7 @@ class Hulls:
         """The solution within the last heights; None if there is none, or no work was left for it."""
         if self._found is None:
             return None
-        columns = self._found.columns
+        columns = iter(self._found.columns)
         return Relaxed(
             peaks=tuple(map(int, self.tops)),
             of_rows=tuple(self._of_rows),
@@ -167,93 +153,85 @@ class Hulls:
             gain=0.0,
             work=self.work,
             spreads=tuple(0.0 for _ in self.tops),
-            shares=tuple(tuple(columns[column] for column in inside.values()) for inside in self._inside),
+            shares=tuple(tuple(islice(columns, len(homes))) for homes in self.program.homes),
         )
+
+    def prices(self) -> Prices | None:
+        """Those that this solution has for rows and crowds."""
+        return None if self._found is None else prices_of(self._of_rows, self._of_crowds)
 
     def _read(self, found: Solved) -> None:
         self._found = found
         self.tops = [found.columns[top] * self._units for top in self._tops]
         self.divided = [
             (min(share, 1 - share) * self._spans[group], group, pool)
-            for (group, pool), share in zip(self._homes, found.columns, strict=False)
+            for column, share in enumerate(found.columns[: len(self._homes)])
             if WHOLE < share < 1 - WHOLE
-            and sum((group, other) not in self._closed for other in self._inside[group]) > 1
+            for group, pool in (self._homes[column],)
+            if sum((group, other) not in self._closed for other in self._inside[group]) > 1
         ]
         rows, costs = found.rows, self._costs
         self.of_held = [max(rows[row], 0.0) * costs / self._units for row in self._holds]
-        of_rows = ((n, rows[row] * (costs / self._units)) for n, row in enumerate(self._rows) if rows[row] > 0)
-        self._of_rows = [(n, price) for n, price in of_rows if price > 0]
+        of_rows = enumerate(rows[self._first : self._first + len(self.program.rows)])
+        each = ((n, price * (costs / self._units)) for n, price in of_rows if price > 0)
+        self._of_rows = [(n, price) for n, price in each if price > 0]
         self._of_crowds = [(line.crowd, rows[line.row] * costs) for line in self.lines if rows[line.row] > 0]
 
     def _refit(self) -> None:
         """All lines anew, for the heights as they are."""
         tops = [min(max(top, low), high) for top, (low, high) in zip(self.tops, self.heights, strict=True)]
-        for line in self.lines:
-            self._fit(line, tops)
+        for line, above in zip(self.lines, self._above.lines(self.heights, tops, 0), strict=True):
+            self._turn(line, *above)
 
-    def _fit(self, line: Line, tops: Sequence[float]) -> None:
-        low, high = self.heights[line.pool]
-        value, slope = line_above(line.steps, low, high, tops[line.pool])
-        self._lp.change(line.row, value - slope * low, self._tops[line.pool], -slope * self._units)
+    def _turn(self, line: Line, value: float, slope: float) -> None:
+        end = self._end_of(line.pool, value, slope)
+        if end != line.end:  # mostly it is as it was
+            line.end = end
+            self._lp.change(line.row, *end)
+
+    def _end_of(self, pool: int, value: float, slope: float) -> End:
+        return value - slope * self.heights[pool][0], self._tops[pool], -slope * self._units
 
     def _sharpen(self, found: Solved) -> bool:
         """Add the rows that the solution violates most, one for each of the program; true if there were any, or lines were turned."""
-        self.work += self.program.entries
-        shares, turned = found.columns, 0
-        for line in self.lines:
-            value = self._allowed(line.steps, line.pool)
-            inside = sum(
-                shares[self._inside[group][line.pool]] * votes
-                for group, votes in zip(line.crowd.classes, line.crowd.votes, strict=True)
-            )
-            if inside - value > LEAST_EXCESS * max(value, 1.0):
-                self._fit(line, self.tops)
-                turned += 1
-        new = list[tuple[float, int, Crowd, list[int]]]()
-        for number, (row, members) in enumerate(zip(self.program.rows, self._members, strict=True)):
-            there, base = list(map(shares.__getitem__, members.columns)), self._bases[number]
-            top = int(self.tops[row.pool] + 1e-6)
-            if sum(compress(members.units, map(WHOLE.__lt__, there))) <= top - base:
-                continue  # all that is there in part is below the peak
-            present = list(map(Present, members.units, there, members.groups))
-            most, best = LEAST_EXCESS, None
-            for room in {top, self.heights[row.pool][1]}:
-                for votes, least in lifted_covers(present, room - base):
-                    steps = [base + units for units in least]
-                    allowed = self._allowed(steps, row.pool)
-                    excess = (sum(each.share * count for each, count in votes) - allowed) / max(allowed, 1.0)
-                    if excess > most and (crowd := _crowd(number, votes)) not in self.steps:
-                        most, best = excess, (crowd, steps)
-            if best is not None:
-                new.append((most, number, *best))
-        for (group, pool), (need, number) in self._single.items():
-            low, _ = self.heights[pool]
-            if need > low and shares[self._inside[group][pool]] - self._allowed([need], pool) > LEAST_EXCESS:
-                crowd = Crowd(number, (group,), (1,))
+        self.work += self._entries
+        solution = found.columns, self.heights, self.tops
+        turned = self._above.broken(*solution, LEAST_EXCESS)
+        for place, value, slope in turned:
+            self._turn(self.lines[place], value, slope)
+        tops = [int(top + 1e-6) for top in self.tops]
+        rooms = [tuple({top, high}) for top, (_, high) in zip(tops, self.heights, strict=True)]
+        best = dict[int, tuple[float, Crowd, list[int]]]()
+        for number, excess, votes, steps in self._divided.covers(*solution, tops, rooms, LEAST_EXCESS):
+            if number not in best or excess > best[number][0]:
+                members = self.program.rows[number].members
+                crowd = _crowd(number, [(members[place][0], count) for place, count in votes])
                 if crowd not in self.steps:
-                    new.append((1.0, number, crowd, [need]))
-        new.sort(key=lambda each: (-each[0], each[1]))
-        for _, _, crowd, steps in new[: len(self.program.homes)]:
-            self._add(crowd, steps)
-        return bool(new) or turned > 0
+                    best[number] = excess, crowd, steps
+        new = list(best.values())
+        for place, _, _ in self._above_singles.broken(*solution, LEAST_EXCESS):
+            crowd, steps = self._singles[place]
+            if crowd not in self.steps:
+                new.append((1.0, crowd, steps))
+        new.sort(key=lambda each: (-each[0], each[1].row))
+        self._add([(crowd, steps) for _, crowd, steps in new[: len(self.program.homes)]])
+        return bool(new or turned)
 
-    def _allowed(self, steps: Sequence[int], pool: int) -> float:
-        low, high = self.heights[pool]
-        value, slope = line_above(steps, low, high, self.tops[pool])
-        return value + slope * (self.tops[pool] - low)
-
-    def _add(self, crowd: Crowd, steps: list[int]) -> None:
-        self.steps[crowd] = steps
-        pool = self.program.rows[crowd.row].pool
-        members = [
-            (self._inside[group][pool], float(votes)) for group, votes in zip(crowd.classes, crowd.votes, strict=True)
-        ]
-        low, high = self.heights[pool]
-        value, slope = line_above(steps, low, high, self.tops[pool])
-        row = self._lp.row(None, value - slope * low, [*members, (self._tops[pool], -slope * self._units)])
-        self.lines.append(Line(crowd, pool, steps, row))
+    def _add(self, crowds: Sequence[tuple[Crowd, list[int]]]) -> None:
+        before, rows = len(self.lines), self.program.rows
+        members = []
+        for crowd, steps in crowds:
+            self.steps[crowd] = steps
+            columns = [self._inside[group][rows[crowd.row].pool] for group in crowd.classes]
+            self._above.add(rows[crowd.row].pool, columns, crowd.votes, steps)
+            members.append(list(zip(columns, map(float, crowd.votes), strict=True)))
+        above = self._above.lines(self.heights, self.tops, before)
+        for (crowd, _), entries, line in zip(crowds, members, above, strict=True):
+            pool = rows[crowd.row].pool
+            end = self._end_of(pool, *line)
+            self.lines.append(Line(crowd, pool, self._lp.row(None, end[0], [*entries, end[1:]]), end))
 
 
-def _crowd(number: int, votes: Votes) -> Crowd:
-    chosen = sorted((each.group, count) for each, count in votes)
+def _crowd(number: int, votes: Sequence[tuple[int, int]]) -> Crowd:
+    chosen = sorted(votes)
     return Crowd(number, tuple(group for group, _ in chosen), tuple(count for _, count in chosen))

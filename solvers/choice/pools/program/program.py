@@ -156,11 +156,11 @@ class Program:
         """By class and pool: how high the pool must be for the class beside what is there in any case, and the row that says so."""
         found: dict[tuple[int, int], tuple[int, int]] = {}
         for number, row in enumerate(self.rows):
+            pool, base = row.pool, row.always - self.rooms[row.pool].spare
             for group, units in row.members:
-                height = row.always - self.rooms[row.pool].spare + units
-                known = found.get((group, row.pool))
-                if known is None or height > known[0]:
-                    found[group, row.pool] = height, number
+                known = found.get((group, pool))
+                if known is None or base + units > known[0]:
+                    found[group, pool] = base + units, number
         return found
 
     def kept_apart(self) -> dict[int, list[int]]:

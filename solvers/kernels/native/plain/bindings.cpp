@@ -1,12 +1,15 @@
-// Python bindings of open divisions and lifted covers: plain numbers, no arrays.
+// Python bindings of open divisions, of lifted covers and of crowds: plain numbers, no arrays.
 #include "bindings.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
+#include "plain/crowds.hpp"
 #include "plain/divisions.hpp"
 #include "plain/lifting.hpp"
 
@@ -20,11 +23,14 @@ namespace {
 constexpr int kBitsOfCost = 100;
 constexpr Cost kMostCost = Cost{1} << kBitsOfCost;  // also in solvers/kernels/plain.py
 constexpr Coord kMostHeight = Coord{1} << 60;
+constexpr Coord kMostExact = Coord{1} << 51;  // of heights that are divided by one another; half of that in solvers/kernels/plain.py, since solutions are inexact
 constexpr int kBitsALimb = 60;
 constexpr const char* kEachPool = "costs of each pool";
 
 using Chosen = std::vector<Home>;
 using Coords = std::vector<Coord>;
+using Columns = std::vector<std::size_t>;
+using Shares = std::vector<double>;
 
 void demand(bool holds, const char* what) {
     if (!holds) throw BadInput(what);
@@ -114,7 +120,7 @@ void add(OpenDivisions& self, nb::handle rest, nb::handle due, nb::handle pools)
     self.add(std::move(prices));
 }
 
-nb::list checked_covers(const Coords& units, const std::vector<double>& shares, Coord room) {
+nb::list checked_covers(const Coords& units, const Shares& shares, Coord room) {
     demand(units.size() == shares.size(), "a share of each class");
     demand(room >= -kMostHeight && room <= kMostHeight, "no room is above 2^60");
     Coord total = 0;
@@ -127,10 +133,79 @@ nb::list checked_covers(const Coords& units, const std::vector<double>& shares, 
     return found;
 }
 
+bool is_exact(Coord height) { return height >= -kMostExact && height <= kMostExact; }
+
+void demand_heights(std::size_t pools, const Ranges& ranges, const Shares& at) {
+    demand(ranges.size() >= pools && at.size() == ranges.size(), "heights of each pool");
+    for (const auto& [low, high] : ranges) demand(is_exact(low) && is_exact(high), "no height is above 2^51");
+    demand(std::ranges::none_of(at, [](double each) { return std::isnan(each); }), "heights are numbers");
+}
+
+void demand_shares(std::size_t columns, const Shares& shares) {
+    demand(shares.size() >= columns, "a share of each column");
+    demand(std::ranges::none_of(shares, [](double each) { return std::isnan(each); }), "shares are numbers");
+}
+
+void add_line(CrowdLines& self, std::size_t pool, Columns columns, Shares votes, Coords steps) {
+    demand(columns.size() == votes.size(), "votes of each column");
+    const auto is_small = [](Coord step) { return step >= -2 * kMostExact && step <= 2 * kMostExact; };
+    demand(std::ranges::is_sorted(steps) && std::ranges::all_of(steps, is_small), "steps are in order, and none is above 2^52");
+    self.add(pool, std::move(columns), std::move(votes), std::move(steps));
+}
+
+nb::list lines(const CrowdLines& self, const Ranges& ranges, const Shares& at, std::size_t begin) {
+    demand_heights(self.pools(), ranges, at);
+    nb::list found;
+    for (const auto& [value, slope] : self.lines(ranges, at, begin)) found.append(nb::make_tuple(value, slope));
+    return found;
+}
+
+nb::list broken(const CrowdLines& self, const Shares& shares, const Ranges& ranges, const Shares& at, double least) {
+    demand_heights(self.pools(), ranges, at);
+    demand_shares(self.columns(), shares);
+    nb::list found;
+    for (const auto& [number, line] : self.broken(shares, ranges, at, least)) found.append(nb::make_tuple(number, line.value, line.slope));
+    return found;
+}
+
+void make_rows(DividedRows* self, const std::vector<std::tuple<std::size_t, Coord, Coords, Columns>>& given) {
+    std::vector<DividedRow> rows;
+    for (const auto& [pool, base, units, columns] : given) {
+        demand(units.size() == columns.size(), "units of each column");
+        Coord total = 0;
+        for (const Coord each : units) demand(each >= 0 && each <= kMostExact && (total += each) <= kMostExact, "units add up to 2^51 at most");
+        demand(is_exact(base), "no height is above 2^51");
+        rows.push_back({.pool = pool, .base = base, .units = units, .columns = columns});
+    }
+    new (self) DividedRows(std::move(rows));
+}
+
+nb::list covers(const DividedRows& self, const Shares& shares, const Ranges& ranges, const Shares& at, const Coords& tops, const std::vector<Coords>& rooms,
+                double least) {
+    demand_heights(self.pools(), ranges, at);
+    demand_shares(self.columns(), shares);
+    demand(tops.size() == ranges.size() && rooms.size() == ranges.size(), "heights of each pool");
+    demand(std::ranges::all_of(tops, is_exact), "no top is above 2^51");
+    for (const Coords& some : rooms) demand(std::ranges::all_of(some, is_exact), "no room is above 2^51");
+    nb::list found;
+    for (const auto& [row, excess, cover] : self.covers(shares, ranges, at, tops, rooms, least)) {
+        found.append(nb::make_tuple(row, excess, cover.votes, cover.least));
+    }
+    return found;
+}
+
 }  // namespace
 
 void bind_plain(nb::module_& m) {
     m.def("lifted_covers", &checked_covers, "units"_a, "shares"_a, "room"_a, "Crowds of a row that has so much room (see solvers.kernels.plain).");
+    nb::class_<CrowdLines>(m, "CrowdLines", "Lines above what crowds have room for (see solvers.kernels.plain).")
+        .def(nb::init<>())
+        .def("add", &add_line, "pool"_a, "columns"_a, "votes"_a, "steps"_a)
+        .def("lines", &lines, "ranges"_a, "at"_a, "begin"_a)
+        .def("broken", &broken, "shares"_a, "ranges"_a, "at"_a, "least"_a);
+    nb::class_<DividedRows>(m, "DividedRows", "Rows with classes that may be divided (see solvers.kernels.plain).")
+        .def("__init__", &make_rows, "rows"_a)
+        .def("covers", &covers, "shares"_a, "ranges"_a, "at"_a, "tops"_a, "rooms"_a, "least"_a);
     nb::class_<OpenDivisions>(m, "OpenDivisions", "The open divisions of a section (see solvers.kernels.plain).")
         .def("__init__", &make, "homes"_a, "units"_a, "ends"_a, "lowest"_a, "always"_a, "free"_a, "enough"_a)
         .def_rw("work", &OpenDivisions::work)
