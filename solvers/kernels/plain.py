@@ -136,7 +136,7 @@ class CrowdLines(Protocol):
     def broken(
         self, shares: Sequence[float], ranges: Ranges, at: Sequence[float], least: float
     ) -> list[tuple[int, float, float]]:
-        """The crowds that have more votes than their lines allow by more than this part: the number of each, and its line. `shares` are those of all columns."""
+        """The crowds with more votes than their lines allow by more than this part: the number of each, and its line. `shares` are of all columns."""
 
 
 class DividedRows(Protocol):

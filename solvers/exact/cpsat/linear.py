@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from operator import neg
@@ -104,7 +105,7 @@ class LinearProgram:
 
     def column(self, high: float | None, cost: float = 0.0) -> int:
         """Adds a column from 0 on and returns its number."""
-        column = self._solver.NumVar(0.0, self._solver.infinity() if high is None else high, "")
+        column = self._solver.NumVar(0.0, math.inf if high is None else high, "")
         if cost:
             self._objective.SetCoefficient(column, cost)
         self._columns.append(column)
@@ -116,16 +117,17 @@ class LinearProgram:
 
     def row(self, low: float | None, high: float, entries: Iterable[tuple[int, float]]) -> int:
         """Adds a row and returns its number."""
-        row = self._solver.Constraint(-self._solver.infinity() if low is None else low, high)
+        row = self._solver.Constraint(-math.inf if low is None else low, high)
+        count, columns = row.SetCoefficient, self._columns
         for column, weight in entries:
-            row.SetCoefficient(self._columns[column], weight)
+            count(columns[column], weight)
             self._entries += 1
         self._rows.append(row)
         return len(self._rows) - 1
 
     def change(self, row: int, high: float, column: int, weight: float) -> None:
         """Changes the end of a row, and how much a column counts in it."""
-        self._rows[row].SetBounds(-self._solver.infinity(), high)
+        self._rows[row].SetBounds(-math.inf, high)
         self._rows[row].SetCoefficient(self._columns[column], weight)
 
     def minimise(self, work: int) -> Solved | None:

@@ -23,7 +23,7 @@ namespace {
 constexpr int kBitsOfCost = 100;
 constexpr Cost kMostCost = Cost{1} << kBitsOfCost;  // also in solvers/kernels/plain.py
 constexpr Coord kMostHeight = Coord{1} << 60;
-constexpr Coord kMostExact = Coord{1} << 51;  // of heights that are divided by one another; half of that in solvers/kernels/plain.py, since solutions are inexact
+constexpr Coord kMostExact = Coord{1} << 51;  // of heights; half of that in solvers/kernels/plain.py, since solutions are inexact
 constexpr int kBitsALimb = 60;
 constexpr const char* kEachPool = "costs of each pool";
 
