@@ -292,6 +292,8 @@ LEAST_OF_ATTEMPT = 300
 """What an attempt takes of few blocks, too."""
 SLICE_BY_SEARCH, SLICE_IN_ORDER = 10_000, 250_000
 """Settling a slice of a pool by the search, which is mostly done at once, and by CP-SAT where it is not;"""
+POOL_BY_SEARCH, POOL_IN_TURN = 70_000, 60_000
+"""before CP-SAT is asked about all of a pool whose slices have room, by the search, and slice by slice;"""
 FEWEST = 200_000
 """and naming the few blocks to blame where one has no room."""
 SLICE_OR_LEAVE, A_SLICE = 150_000, 5_000

@@ -15,6 +15,7 @@ from ....model.instance import Ints
 from ....model.outcome import Outcome
 from ....model.solver import Goal
 from .. import budget
+from .in_turn import NEVER, InTurn
 from .packing import Packing
 
 SLICE = 80
@@ -39,10 +40,25 @@ class Slices:
                 continue  # it is known why they have no room
             if self.has_no_room(some):
                 clashes.append(self.fewest(some))
-        outcome = None if clashes else self._outcome(self._blocks, self._left)
+        offset = None if clashes or len(self._blocks) <= SLICE else self._packed_soon()
+        if clashes or offset is not None:
+            return offset, clashes
+        outcome = self._outcome(self._blocks, self._left)
         if outcome is not None and outcome.infeasible:
             clashes.append(self.fewest(self._blocks))
         return None if outcome is None or outcome.placement is None else outcome.placement.offset, clashes
+
+    def _packed_soon(self) -> Ints | None:
+        """Where all blocks are, the slices having room: by the search with more work, or slice by slice; CP-SAT takes many times as long for all of them."""
+        packing, blocks = self._packing, np.sort(self._blocks)
+        if not self._left:
+            return None
+        outcome = packing.outcome(self._pool, blocks, Goal.FIT, min(budget.POOL_BY_SEARCH, self._left))
+        if outcome.placement is not None or not self._left:
+            return None if outcome.placement is None else outcome.placement.offset
+        stay = np.full(packing.instance.blocks, NEVER)
+        packed = InTurn(packing, self._pool, blocks, min(budget.POOL_IN_TURN, self._left), stay).packed()
+        return None if packed is None else packed.offset
 
     @property
     def _left(self) -> int:
