@@ -354,7 +354,7 @@ def configure(parameters: Any, budget: Budget) -> None:
     parameters.presolve_inclusion_work_limit = 0  # with inclusions, OR-Tools 9.15 proves what is wrong (its issue 5293)
     if not budget.presolve:
         parameters.inprocessing_dtime_ratio = 0.0
-    parameters.add_mir_cuts = budget.rounding_cuts
+    parameters.add_mir_cuts = parameters.add_zero_half_cuts = budget.rounding_cuts
     parameters.add_cg_cuts = budget.tableau_cuts
     if budget.is_soon_simplified:
         parameters.max_presolve_iterations = 1

@@ -56,6 +56,7 @@ class Answering:
         begins_with_choice = not (first.counts_peaks or asked.tops)
         is_small = self._program.entries <= budget.MOST_ENTRIES_OF_SMALL
         is_easy = begins_with_choice and is_small
+        holds_peaks = asked.holds_peaks(self._program)
         limits = engine.Budget(
             question["work"],
             question["deadline"],
@@ -64,10 +65,10 @@ class Answering:
             rate=budget.DETERMINISTIC_SECOND_WITH_PEAKS if weighs_peaks else budget.DETERMINISTIC_SECOND,
             later_rate=budget.LATER_SECOND if is_small else budget.LATER_SECOND_OF_LARGE,
             relaxations=engine.Relaxations.ALL,
-            # where earlier terms hold the peaks of larger ones, these cuts take most of the time, and count next to nothing
-            rounding_cuts=is_small or not asked.holds_peaks(self._program),
-            tableau_cuts=not is_easy,
-            is_soon_simplified=is_easy,
+            # where earlier terms hold the peaks, cuts take most of the time; without them more is proven
+            rounding_cuts=not holds_peaks,
+            tableau_cuts=not (is_easy or holds_peaks),
+            is_soon_simplified=is_easy or holds_peaks,
         )
         covers = self._relaxation.covers if self._relaxation is not None and question["goes_on"] else ()
         try:

@@ -114,8 +114,8 @@ def test_cuts_by_rounding_are_made_unless_they_would_take_too_long() -> None:
     usual, without = (engine.load().CpSolver().parameters for _ in range(2))
     engine.configure(usual, engine.Budget(None, None))
     engine.configure(without, engine.Budget(None, None, rounding_cuts=False))
-    assert usual.add_mir_cuts
-    assert not without.add_mir_cuts
+    assert (usual.add_mir_cuts, usual.add_zero_half_cuts) == (True, True)
+    assert (without.add_mir_cuts, without.add_zero_half_cuts) == (False, False)
 
 
 def test_a_model_may_be_simplified_once_and_without_cuts_from_the_tableau() -> None:

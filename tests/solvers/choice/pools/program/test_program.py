@@ -112,15 +112,14 @@ def test_a_question_that_would_not_be_searched_is_not_asked(asking: Asking) -> N
     assert asking.work <= work
 
 
-def test_a_large_question_has_dearer_later_seconds_and_with_peaks_held_no_cuts_by_rounding(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Such cuts would take most of the time, uncounted."""
+def test_a_large_question_has_dearer_later_seconds_and_with_peaks_held_no_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such cuts would take most of the time, uncounted; the model is simplified once."""
     instance = lower(with_preference(generate("hot", Request(20, 5)), Preference.SIZE)).instance
-    program, asked = program_of(instance), list[tuple[bool, int | None]]()
+    program, asked = program_of(instance), list[tuple[bool, bool, bool, int | None]]()
 
     def solve(model: object, limits: engine.Budget, *_: object, **__: object) -> engine.Reply:
-        asked.append((limits.rounding_cuts, limits.later_rate))
+        cuts = limits.rounding_cuts, limits.tableau_cuts
+        asked.append((*cuts, limits.is_soon_simplified, limits.later_rate))
         return engine.Reply(engine.Answer.UNKNOWN, None, 0, StopReason.WORK_LIMIT)
 
     monkeypatch.setattr(engine, "solve", solve)
@@ -130,7 +129,7 @@ def test_a_large_question_has_dearer_later_seconds_and_with_peaks_held_no_cuts_b
         limits = {"work": 1_000, "deadline": None, "seed": 0, "goes_on": False}
         answering.Answering(None).answer(message | limits, Silent())
     small, large = budget.LATER_SECOND, budget.LATER_SECOND_OF_LARGE
-    assert asked == [(False, large), (True, small), (True, large)]
+    assert asked == [(False, False, True, large), (False, False, True, small), (True, True, False, large)]
 
 
 def test_a_program_is_written_once_as_long_as_its_instance_is_in_use() -> None:
