@@ -56,7 +56,7 @@ def solved(instance: Instance, work: int) -> Outcome:
     return get("pools_first").solve(instance, Task(Limits(work=work)), Silent())
 
 
-@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize("seed", [1, 3, 4])
 def test_what_counts_after_peaks_is_better_for_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = aligned(100, seed)
     outcome = solved(instance, 800_000)

@@ -135,11 +135,12 @@ def test_they_do_so_alone_where_there_is_too_little_work_for_a_program() -> None
 
 
 @where_native_run("without them nothing is looked for")
-@pytest.mark.parametrize(("work_a_block", "times"), [(32 * 300, 1), (32 * 200, 0)])
-def test_they_do_so_before_anything_is_chosen_only_with_work_enough(
-    monkeypatch: pytest.MonkeyPatch, work_a_block: int, times: int
+@pytest.mark.parametrize(("live", "work_a_block", "times"), [(0, 32 * 300, 1), (0, 32 * 200, 0), (60, 32 * 300, 0)])
+def test_they_do_so_before_anything_is_chosen_only_with_work_enough_and_where_many_are_live(
+    monkeypatch: pytest.MonkeyPatch, live: int, work_a_block: int, times: int
 ) -> None:
     """A thirty-second part of the work goes there, if that is 250 units for each block."""
+    monkeypatch.setattr(budget, "LIVE_WHERE_DISPLACED", live)
     shares = list[budget.Share]()
 
     def noted(self: PlacedChoices, share: budget.Share) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,11 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
 from solvers.choice.pools.placing import slices
+from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.placing.slices import Slices
 from solvers.geometry.rules import violation
-from solvers.model.instance import Placement
+from solvers.model.instance import Ints, Placement
+from solvers.model.outcome import Outcome
 
 from .test_clashes import MOST_BUFFERS, WORK, clashing, fit, full, packing_of
 
@@ -40,6 +44,27 @@ def test_blocks_are_packed_or_some_are_named_that_have_no_room(
             assert all(fit([other for other in some if other is not each], room) for each in some)
         settled += offset is not None or bool(clashes)
     assert settled >= len(clashing()) // 2
+
+
+def test_what_is_easy_slice_by_slice_is_packed_before_cp_sat_is_asked_about_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slices, "SLICE", 4)
+    asked, usual, packed = list[int](), Packing.in_order, 0
+
+    def noted(self: Packing, pool: int, blocks: Ints, *rest: Any) -> Outcome | None:
+        asked.append(len(blocks))
+        return usual(self, pool, blocks, *rest)
+
+    monkeypatch.setattr(Packing, "in_order", noted)
+    for problem in map(full, range(40)):
+        instance = lower(problem).instance
+        if instance.blocks > 4:
+            offset, _ = Slices(packing_of(instance), 0, np.arange(instance.blocks), WORK).settle()
+            packed += offset is not None
+            assert offset is None or instance.blocks not in asked
+        asked.clear()
+    assert packed
 
 
 def test_without_work_nothing_is_said() -> None:

@@ -155,7 +155,7 @@ def test_spoiled_certificates_are_refused() -> None:
 @lru_cache(1)
 def priced_later() -> tuple[Problem, Plan, PlanCertificate]:
     problem = generate("hot", Request(150, 5))
-    made = plan(problem, Options(time_limit=None, work_limit=700_000, prefer=Preference.SIZE))
+    made = plan(problem, Options(time_limit=None, work_limit=300_000, prefer=Preference.SIZE))
     (proof,) = (c for c in made.certificates if c.held)
     return with_preference(problem, Preference.SIZE), made, proof
 

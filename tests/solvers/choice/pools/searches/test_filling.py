@@ -19,12 +19,15 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.bounds.prices.market import costs_by_pool
 from solvers.bounds.weighted_sections import peaks_beside_free
 from solvers.choice.pools import budget
+from solvers.choice.pools.placing.packing import ending_at
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.searches.filling import Filling, fullest
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.choice.pools.whole import Whole
 from solvers.geometry.rules import violation
+from solvers.heuristics.greedy.packing import Fillable
+from solvers.heuristics.greedy.packing import filled as filled_pool
 from solvers.model.instance import Instance, Placement
 from solvers.model.objective import evaluate, peaks
 from solvers.model.registry import get
@@ -224,3 +227,22 @@ def test_attempts_that_come_to_nothing_better_end() -> None:
     assert found is not None
     assert attempts.call_count <= 1_000
     assert filling.work < 1_000_000
+
+
+@pytest.mark.parametrize("seed", range(40 if NIGHTLY else 4))
+def test_a_pool_that_was_cut_out_once_is_filled_as_one_that_is_cut_out_anew(seed: int) -> None:
+    draw, instance = random.Random(seed), crowded(seed)
+    for pool in range(len(instance.pools)):
+        once = Fillable(instance, pool)
+        for _ in range(5):
+            lower = ending_at(
+                instance, [draw.randrange(1, 1 + pool.capacity) if pool.capacity else None for pool in instance.pools]
+            )
+            some = np.flatnonzero(
+                lower.allowed[:, pool] & (np.array([draw.random() for _ in range(lower.blocks)]) < 0.7)
+            )
+            order = np.array(draw.sample(range(len(some)), len(some)), dtype=np.int64)
+            bases, out = once.filled(some[order], lower.highest[:, pool])
+            wanted, left = filled_pool(lower, pool, some, order)
+            assert bases.tolist() == wanted[order].tolist()
+            assert out.tolist() == some[left].tolist()
