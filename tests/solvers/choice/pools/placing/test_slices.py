@@ -46,10 +46,11 @@ def test_blocks_are_packed_or_some_are_named_that_have_no_room(
     assert settled >= len(clashing()) // 2
 
 
-def test_what_is_easy_slice_by_slice_is_packed_before_cp_sat_is_asked_about_all(
+def test_the_search_has_more_work_before_cp_sat_is_asked_about_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(slices, "SLICE", 4)
+    monkeypatch.setattr(budget, "SLICE_BY_SEARCH", 1)
     asked, usual, packed = list[int](), Packing.in_order, 0
 
     def noted(self: Packing, pool: int, blocks: Ints, *rest: Any) -> Outcome | None:
