@@ -60,6 +60,13 @@ def test_both_find_the_same_lines(greatest: int) -> None:
         assert both[0].broken(shares, ranges, at, 0.01) == both[1].broken(shares, ranges, at, 0.01)
 
 
+def test_both_find_the_same_line_in_a_range_that_ends_below_where_it_begins() -> None:
+    both: list[CrowdLines] = [compiled().CrowdLines(), ReferenceLines()]
+    for lines in both:
+        lines.add(0, [0, 1], [1, 1], [3, 4])
+    assert both[0].lines(((5, 2),), [4.0], 0) == both[1].lines(((5, 2),), [4.0], 0) == [(0.0, 0.0)]
+
+
 @pytest.mark.parametrize("greatest", GREATEST)
 def test_both_find_the_same_covers(greatest: int) -> None:
     random, found, count = Random(greatest), compiled(), 0
@@ -105,6 +112,8 @@ def test_what_is_too_large_is_left_to_python() -> None:
 LINE: dict[str, Any] = {"pool": 1, "columns": [2], "votes": [1], "steps": [3]}
 ROW: tuple[Any, ...] = (1, 0, [5, 5], [0, 2])
 ASKED: dict[str, Any] = {"shares": [0.5, 0.5, 0.5], "ranges": ((0, 9), (0, 9)), "at": [4.0, 4.0], "least": 0.01}
+LAST = (1 << 64) - 1
+"""One more than this is nothing in C++."""
 ROOMS: dict[str, Any] = {"tops": [4, 4], "rooms": [[9], [9]]}
 
 
@@ -138,6 +147,10 @@ def test_a_broken_contract_is_refused(wrong: dict[str, Any]) -> None:
         lambda found: found.CrowdLines().add(**LINE | {"votes": [1, 1]}),
         lambda found: found.CrowdLines().add(**LINE | {"steps": [3, 2]}),
         lambda found: found.CrowdLines().add(**LINE | {"steps": [1 << 53]}),
+        lambda found: found.CrowdLines().add(**LINE | {"pool": LAST}),
+        lambda found: found.CrowdLines().add(**LINE | {"columns": [LAST]}),
+        lambda found: found.DividedRows([(LAST, 0, [5, 5], [0, 2])]),
+        lambda found: found.DividedRows([(1, 0, [5, 5], [0, LAST])]),
         lambda found: found.DividedRows([(1, 0, [5], [0, 2])]),
         lambda found: found.DividedRows([(1, 0, [5, -5], [0, 2])]),
         lambda found: found.DividedRows([(1, 1 << 52, [5, 5], [0, 2])]),

@@ -24,6 +24,7 @@ constexpr int kBitsOfCost = 100;
 constexpr Cost kMostCost = Cost{1} << kBitsOfCost;  // also in solvers/kernels/plain.py
 constexpr Coord kMostHeight = Coord{1} << 60;
 constexpr Coord kMostExact = Coord{1} << 51;  // of heights; half of that in solvers/kernels/plain.py, since solutions are inexact
+constexpr std::size_t kMostPlaces = std::size_t{1} << 31;  // of pools and of columns: their number is one more than the last
 constexpr int kBitsALimb = 60;
 constexpr const char* kEachPool = "costs of each pool";
 
@@ -146,7 +147,12 @@ void demand_shares(std::size_t columns, const Shares& shares) {
     demand(std::ranges::none_of(shares, [](double each) { return std::isnan(each); }), "shares are numbers");
 }
 
+void demand_places(std::size_t pool, const Columns& columns) {
+    demand(pool < kMostPlaces && std::ranges::all_of(columns, [](std::size_t each) { return each < kMostPlaces; }), "no pool or column is above 2^31");
+}
+
 void add_line(CrowdLines& self, std::size_t pool, Columns columns, Shares votes, Coords steps) {
+    demand_places(pool, columns);
     demand(columns.size() == votes.size(), "votes of each column");
     const auto is_small = [](Coord step) { return step >= -2 * kMostExact && step <= 2 * kMostExact; };
     demand(std::ranges::is_sorted(steps) && std::ranges::all_of(steps, is_small), "steps are in order, and none is above 2^52");
@@ -171,6 +177,7 @@ nb::list broken(const CrowdLines& self, const Shares& shares, const Ranges& rang
 void make_rows(DividedRows* self, const std::vector<std::tuple<std::size_t, Coord, Coords, Columns>>& given) {
     std::vector<DividedRow> rows;
     for (const auto& [pool, base, units, columns] : given) {
+        demand_places(pool, columns);
         demand(units.size() == columns.size(), "units of each column");
         Coord total = 0;
         for (const Coord each : units) demand(each >= 0 && each <= kMostExact && (total += each) <= kMostExact, "units add up to 2^51 at most");

@@ -18,10 +18,10 @@ bool is_below(const Point& one, const Point& middle, const Point& other) {
 // Of the line above all that the steps allow in this range, which touches it where that is least at `at`. Rounded as in Python, operation by operation.
 Line line_above(const std::vector<Coord>& steps, const Point& range, double at) {
     const auto [low, high] = range;
-    const auto first = std::ranges::upper_bound(steps, low), last = std::ranges::upper_bound(first, steps.end(), high);
+    const auto first = std::ranges::upper_bound(steps, low), last = std::ranges::upper_bound(steps, high);
     Coord votes = first - steps.begin();
     const Line flat{.value = static_cast<double>(last - steps.begin()), .slope = 0.0};
-    if (first == last) return flat;
+    if (first >= last) return flat;
     std::vector<Point> hull{{low, votes}};
     for (auto step = first; step != last; ++step) {
         const Point point{*step, ++votes};
