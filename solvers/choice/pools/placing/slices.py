@@ -54,8 +54,12 @@ class Slices:
         if not self._left:
             return None
         outcome = packing.outcome(self._pool, blocks, Goal.FIT, min(budget.POOL_BY_SEARCH, self._left))
-        if outcome.placement is not None or not self._left:
-            return None if outcome.placement is None else outcome.placement.offset
+        if outcome.placement is not None:
+            return outcome.placement.offset
+        if outcome.infeasible:
+            self._settled[blocks.tobytes()] = outcome
+        if outcome.infeasible or not self._left:
+            return None
         stay = np.full(packing.instance.blocks, NEVER)
         packed = InTurn(packing, self._pool, blocks, min(budget.POOL_IN_TURN, self._left), stay).packed()
         return None if packed is None else packed.offset
