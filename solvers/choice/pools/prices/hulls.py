@@ -200,6 +200,7 @@ class Hulls:
         for place, value, slope in turned:
             self._turn(self.lines[place], value, slope)
         tops = [int(top + 1e-6) for top in self.tops]
+        # Each room once, in a set's order, which decides between covers that are equally broken.
         rooms = [tuple({top, high}) for top, (_, high) in zip(tops, self.heights, strict=True)]
         best = dict[int, tuple[float, Crowd, list[int]]]()
         for number, excess, votes, steps in self._divided.covers(*solution, tops, rooms, LEAST_EXCESS):
