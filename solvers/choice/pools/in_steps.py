@@ -18,7 +18,7 @@ from ...model.objective import peaks
 from ...model.outcome import Outcome, Value
 from ...model.solver import Control, Task
 from . import budget
-from .held_peaks import HeldPeaks
+from .later.held_peaks import HeldPeaks
 from .program.entries import at_fullest, classes_in_time
 from .program.program import Costs, Heights, Pools, Program, settled_in
 from .program.writing import pools_of_classes, program_of

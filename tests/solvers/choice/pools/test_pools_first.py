@@ -16,7 +16,7 @@ from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.held_peaks import HeldPeaks
+from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.program.writing import program_of

@@ -7,36 +7,36 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.prices.market import Market
-from ...bounds.prices.priced_room import can_price
-from ...model.conflicts import live_pair_count
-from ...model.instance import Instance, Placement
-from ...model.objective import evaluate
-from ...model.solver import Control, Task
-from . import budget
-from .budget import Share
-from .pieces.cutting import Pieces
-from .placed_choices import PlacedChoices, has_many_live
-from .placing.at_prices import settled_below
-from .placing.clashes import Clashes
-from .placing.displacing import displaced
-from .placing.gaps import Gaps
-from .placing.packing import Packing, ending_at
-from .placing.some_pools import SomePools, has_many_pools
-from .placing.windows import Windows
-from .prices.crowds import Priced, prices_of
-from .prices.division_tree import is_held_by_sum
-from .prices.fullest_rows import spread_rows
-from .prices.tops import Tops, highest_tops
-from .program.entries import prices_of_rows
-from .program.least import only_homes
-from .program.program import Program, Room, settled_in
-from .questions.asking import ByHeights
-from .questions.question import Answer, Question
-from .searches.filling import Filling, last_turn
-from .searches.fullest import MOST_SCALED, FullestFirst
-from .searches.lasting import LastingHeights
-from .searches.peaks import Choice, is_held_by_peaks
+from ....bounds.prices.market import Market
+from ....bounds.prices.priced_room import can_price
+from ....model.conflicts import live_pair_count
+from ....model.instance import Instance, Placement
+from ....model.objective import evaluate
+from ....model.solver import Control, Task
+from .. import budget
+from ..budget import Share
+from ..pieces.cutting import Pieces
+from ..placed_choices import PlacedChoices, has_many_live
+from ..placing.at_prices import settled_below
+from ..placing.clashes import Clashes
+from ..placing.displacing import displaced
+from ..placing.gaps import Gaps
+from ..placing.packing import Packing, ending_at
+from ..placing.some_pools import SomePools, has_many_pools
+from ..placing.windows import Windows
+from ..prices.crowds import Priced, prices_of
+from ..prices.division_tree import is_held_by_sum
+from ..prices.fullest_rows import spread_rows
+from ..prices.tops import Tops, highest_tops
+from ..program.entries import prices_of_rows
+from ..program.least import only_homes
+from ..program.program import Program, Room, settled_in
+from ..questions.asking import ByHeights
+from ..questions.question import Answer, Question
+from ..searches.filling import Filling, last_turn
+from ..searches.fullest import MOST_SCALED, FullestFirst
+from ..searches.lasting import LastingHeights
+from ..searches.peaks import Choice, is_held_by_peaks
 
 WORTH = 1_000
 """Where pools are to be lowered at any cost, the height of the highest is worth so many times what all choices cost."""

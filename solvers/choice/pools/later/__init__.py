@@ -1,0 +1,1 @@
+"""Later terms of choices after peaks, which hold the peaks at what they are."""
