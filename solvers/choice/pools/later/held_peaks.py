@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ....bounds.prices.market import Market
-from ....bounds.prices.priced_room import can_price
 from ....model.conflicts import live_pair_count
-from ....model.instance import Instance, Placement
+from ....model.instance import Placement
 from ....model.objective import evaluate
-from ....model.solver import Control, Task
 from .. import budget
 from ..budget import Share
-from ..pieces.cutting import Pieces
-from ..placed_choices import PlacedChoices, has_many_live
+from ..placed_choices import has_many_live
 from ..placing.at_prices import settled_below
 from ..placing.clashes import Clashes
 from ..placing.displacing import displaced
@@ -27,33 +23,26 @@ from ..placing.windows import Windows
 from ..prices.crowds import Priced, prices_of
 from ..prices.division_tree import is_held_by_sum
 from ..prices.fullest_rows import spread_rows
-from ..prices.tops import Tops, highest_tops
-from ..program.entries import prices_of_rows
-from ..program.least import only_homes
-from ..program.program import Program, Room, settled_in
+from ..program.program import Room
 from ..questions.asking import ByHeights
 from ..questions.question import Answer, Question
 from ..searches.filling import Filling, last_turn
 from ..searches.fullest import MOST_SCALED, FullestFirst
 from ..searches.lasting import LastingHeights
 from ..searches.peaks import Choice, is_held_by_peaks
+from .below_heights import BelowHeights
 
 WORTH = 1_000
 """Where pools are to be lowered at any cost, the height of the highest is worth so many times what all choices cost."""
 
 
-class HeldPeaks(PlacedChoices):
+class HeldPeaks(BelowHeights):
     """What is known of one instance, with what lowers and bounds such a term."""
 
     is_filled = False
     """Have pools been filled to the least sum of the peaks?"""
     divided: ByHeights | None = None
     """How the second term was bounded by divisions of the fullest section."""
-
-    def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
-        super().__init__(instance, program, task, control)
-        self.of_rows = dict[int, dict[int, float]]()
-        """Prices of rows, by term; for those after peaks."""
 
     def _can_fill(self) -> bool:
         """Is the second term one of choices after the sum of the peaks, for each block by itself, and is there work for more than an attempt?"""
@@ -310,73 +299,6 @@ class HeldPeaks(PlacedChoices):
         if is_enough and not self._is_settled(index) and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
             self._relax_some(index, spread_rows(self.program, budget.ENTRIES_OF_SOME_ROWS), 1, some)
 
-    def _bound_where_homes_are_left(self, index: int) -> None:
-        """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
-        if (
-            self._is_over()
-            or self.value is None
-            or self._is_settled(index)
-            or not is_held_by_peaks(self.program, index)
-        ):
-            return
-        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
-        ends = self._highest_tops(index)
-        open_to = np.ones((len(self.program.homes), len(ends)), dtype=bool)
-        np.logical_and.at(open_to, self.number, ending_at(self.instance, ends).allowed)
-        each = zip(self.program.homes, self.program.terms[index].of_homes, open_to.tolist(), strict=True)
-        left = (
-            [cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each
-        )
-        self._learn_bound(index, sum(min(costs, default=0) for costs in left))
-
-    def _highest_tops(self, index: int) -> Tops:
-        """The greatest peaks that the earlier terms, as they are, allow, by what is live at the fullest section."""
-        assert self.value is not None
-        return highest_tops(self.instance, self.program.terms[:index], self.value)
-
-    def _needs_pieces(self, index: int) -> bool:
-        """Is the program so large that its linear program knows little of that, too?"""
-        return self.program.entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD and self._has_lower_pools(index)
-
-    def _has_lower_pools(self, index: int) -> bool:
-        """Does a pool end lower than its capacity, as far as the fullest section says?"""
-        if self.value is None:
-            return False
-        ends = (room.capacity for room in self.program.rooms)
-        each = zip(ends, self._highest_tops(index), strict=True)
-        return any(end is not None and top is not None and top < end for end, top in each)
-
-    def _bound_below_heights(self, index: int) -> None:
-        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
-        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
-            return
-        held = self.value[:index]
-        if self._is_settled(index):
-            return
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
-        ends = search.highest(self._some(budget.HIGHEST))
-        each = zip(ends, self._highest_tops(index), strict=True)
-        lower = [min((end for end in both if end is not None), default=None) for both in each]
-        self._bound_by_pieces(index, lower, budget.BELOW_HEIGHTS)
-
-    def _find_prices(self, index: int) -> bool:
-        """Find prices of rows for a later term, once; false if it cannot have any."""
-        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
-        if index not in self.of_rows and can_price(later):
-            market = Market(later)
-            limits = replace(self.task.limits, work=self._share(budget.PRICES))
-            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
-            self.packing.work += work
-            self.of_rows[index] = prices_of_rows(self.program, market.sections, prices)
-        return bool(self.of_rows.get(index))
-
-    def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
-        """Bound a term in pools that end no higher than this, at the prices of rows."""
-        lower = self._term_below(index, ends)
-        bound = Pieces(lower, self.asking, self.of_rows.get(index, {}).items()).bound(self._some(share))
-        if bound is not None:
-            self._learn_bound(index, bound)
-
     def _pack_near_below(self, index: int, choice: Choice, share: Share = budget.CLASHES) -> bool:
         """Pack this choice, or one nearby below the same heights that can be packed; true if that was done."""
         if self._is_over():
@@ -388,9 +310,3 @@ class HeldPeaks(PlacedChoices):
         self.packing.work += below.work
         self._take(placement)
         return placement is not None
-
-    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
-        """One term alone, in pools that end no higher than this."""
-        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
-        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
-        return settled_in(lower, only_homes(lower))

@@ -1,0 +1,107 @@
+"""A later term of choices after peaks is bounded below the heights that the earlier terms, as they are, leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....bounds.prices.market import Market
+from ....bounds.prices.priced_room import can_price
+from ....model.instance import Instance
+from ....model.solver import Control, Task
+from .. import budget
+from ..budget import Share
+from ..pieces.cutting import Pieces
+from ..placed_choices import PlacedChoices
+from ..placing.packing import ending_at
+from ..prices.tops import Tops, highest_tops
+from ..program.entries import prices_of_rows
+from ..program.least import only_homes
+from ..program.program import Program, settled_in
+from ..questions.question import Question
+from ..searches.fullest import FullestFirst
+from ..searches.peaks import is_held_by_peaks
+
+
+class BelowHeights(PlacedChoices):
+    """What is known of one instance, with what bounds such a term."""
+
+    def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
+        super().__init__(instance, program, task, control)
+        self.of_rows = dict[int, dict[int, float]]()
+        """Prices of rows, by term; for those after peaks."""
+
+    def _find_prices(self, index: int) -> bool:
+        """Find prices of rows for a later term, once; false if it cannot have any."""
+        later = replace(self.instance, terms=self.instance.terms[index : index + 1])
+        if index not in self.of_rows and can_price(later):
+            market = Market(later)
+            limits = replace(self.task.limits, work=self._share(budget.PRICES))
+            prices, work, _ = market.haggle(None, replace(self.task, limits=limits), self.control)
+            self.packing.work += work
+            self.of_rows[index] = prices_of_rows(self.program, market.sections, prices)
+        return bool(self.of_rows.get(index))
+
+    def _highest_tops(self, index: int) -> Tops:
+        """The greatest peaks that the earlier terms, as they are, allow, by what is live at the fullest section."""
+        assert self.value is not None
+        return highest_tops(self.instance, self.program.terms[:index], self.value)
+
+    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
+        """One term alone, in pools that end no higher than this."""
+        rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
+        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        return settled_in(lower, only_homes(lower))
+
+    def _bound_where_homes_are_left(self, index: int) -> None:
+        """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
+        if (
+            self._is_over()
+            or self.value is None
+            or self._is_settled(index)
+            or not is_held_by_peaks(self.program, index)
+        ):
+            return
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        ends = self._highest_tops(index)
+        open_to = np.ones((len(self.program.homes), len(ends)), dtype=bool)
+        np.logical_and.at(open_to, self.number, ending_at(self.instance, ends).allowed)
+        each = zip(self.program.homes, self.program.terms[index].of_homes, open_to.tolist(), strict=True)
+        left = (
+            [cost for home, cost in zip(homes, costs, strict=True) if is_open[home]] for homes, costs, is_open in each
+        )
+        self._learn_bound(index, sum(min(costs, default=0) for costs in left))
+
+    def _needs_pieces(self, index: int) -> bool:
+        """Is the program so large that its linear program knows little of that, too?"""
+        return self.program.entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD and self._has_lower_pools(index)
+
+    def _has_lower_pools(self, index: int) -> bool:
+        """Does a pool end lower than its capacity, as far as the fullest section says?"""
+        if self.value is None:
+            return False
+        ends = (room.capacity for room in self.program.rooms)
+        each = zip(ends, self._highest_tops(index), strict=True)
+        return any(end is not None and top is not None and top < end for end, top in each)
+
+    def _bound_below_heights(self, index: int) -> None:
+        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
+        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
+            return
+        held = self.value[:index]
+        if self._is_settled(index):
+            return
+        search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
+        ends = search.highest(self._some(budget.HIGHEST))
+        each = zip(ends, self._highest_tops(index), strict=True)
+        lower = [min((end for end in both if end is not None), default=None) for both in each]
+        self._bound_by_pieces(index, lower, budget.BELOW_HEIGHTS)
+
+    def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
+        """Bound a term in pools that end no higher than this, at the prices of rows."""
+        lower = self._term_below(index, ends)
+        bound = Pieces(lower, self.asking, self.of_rows.get(index, {}).items()).bound(self._some(share))
+        if bound is not None:
+            self._learn_bound(index, bound)
