@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -65,3 +66,16 @@ def prices_of_rows(program: Program, sections: Ints, prices: Floats) -> dict[int
         for n, price in zip(nearest.tolist(), line.tolist(), strict=True):
             found[numbers[n]] += price
     return dict(enumerate(found))
+
+
+def priced(program: Program, term: int, prices: Mapping[int, float]) -> tuple[Floats, Floats]:
+    """What each class costs in each pool at these prices of rows, infinite where it may not be, and what a unit of each pool's height is worth."""
+    due, worth = np.full((len(program.homes), len(program.rooms)), np.inf), np.zeros(len(program.rooms))
+    for group, (homes, costs) in enumerate(zip(program.homes, program.terms[term].of_homes, strict=True)):
+        due[group, list(homes)] = costs
+    for number, price in prices.items():
+        row = program.rows[number]
+        worth[row.pool] += price
+        for group, units in row.members:
+            due[group, row.pool] += price * units
+    return due, worth

@@ -18,6 +18,7 @@ from ....kernels import active
 from ....kernels.interface import Course, Divisions
 from ....model.instance import Instance, Ints
 from .. import budget
+from ..program.entries import priced
 from ..program.program import Program
 from .following import Lives
 from .peaks import Choice
@@ -65,7 +66,7 @@ class LastingHeights:
     ) -> None:
         self.work = program.entries // budget.SETTLED_A_UNIT
         self._program, self._term, self._most, self._stopped = program, term, most, stopped
-        self._due, self._worth = _priced(program, term, prices)
+        self._due, self._worth = priced(program, term, prices)
         self._ends = np.array([program.highest(pool) for pool in range(len(program.rooms))], dtype=np.int64)
         sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         group = number[instance.part_block[instance.rect_part]]
@@ -168,16 +169,3 @@ def _cheapest(kind: Ints, cost: Floats, most: int) -> Ints:
     is_more[most:] = kind[order[most:]] == kind[order[:-most]]
     some: Ints = order[~is_more]
     return some
-
-
-def _priced(program: Program, term: int, prices: Mapping[int, float]) -> tuple[Floats, Floats]:
-    """What each class costs in each pool at these prices of rows, infinite where it may not be, and what a unit of each pool's height is worth."""
-    due, worth = np.full((len(program.homes), len(program.rooms)), np.inf), np.zeros(len(program.rooms))
-    for group, (homes, costs) in enumerate(zip(program.homes, program.terms[term].of_homes, strict=True)):
-        due[group, list(homes)] = costs
-    for number, price in prices.items():
-        row = program.rows[number]
-        worth[row.pool] += price
-        for group, units in row.members:
-            due[group, row.pool] += price * units
-    return due, worth
