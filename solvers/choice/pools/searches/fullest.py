@@ -21,6 +21,7 @@ from ..program.program import Costs, Pools, Program, Room, Row, Section, settled
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
 from .dearest_first import choose_dearest_first, choose_with_heights
+from .needs import Needs
 from .peaks import Choice
 
 MOST_CLASSES = 100
@@ -31,6 +32,8 @@ NEARLY_FULL = 900
 """What is live at sections as full as this may be in the way of whatever is chosen at the fullest one."""
 ROUNDS = 4
 """How often heights are chosen, at most."""
+HEIGHTS_TRIED = 3
+"""Where pools end too low for some classes, so many heights are looked for at most."""
 MOST_HEIGHTS = 60
 """Ranges of heights; where more are open, pools need not be so full that few heights are possible."""
 SCALE = 64
@@ -125,9 +128,30 @@ class FullestFirst:
         return tuple(ends)
 
     def heights(self, prices: Mapping[int, float], work: int) -> tuple[tuple[int, ...], dict[int, int]] | None:
-        """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found."""
-        tops = self._find_tops(dict(prices), work)
-        return None if tops is None else (tops, self._kept_pools())
+        """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found.
+
+        Prices say nothing of classes that are higher than a pool. Where these cost much by that, others are looked for at which it is higher, and the cheapest taken.
+        """
+        self._asking.work += self._program.entries // budget.SETTLED_A_UNIT
+        needs = Needs(self._program, self._question.term, self._outside(prices), self._first)
+        best, rooms = None, None
+        for _ in range(HEIGHTS_TRIED):
+            tops = self._find_tops(dict(prices), work, rooms)
+            if tops is None:
+                break
+            value = needs.value(tops, self._pool_of)
+            if best is None or value < best[0]:
+                best = value, (tops, self._kept_pools())
+            raised = needs.raised(rooms or self._program.rooms, tops)
+            if raised is None:
+                break
+            rooms = raised
+        return None if best is None else best[1]
+
+    def _outside(self, prices: Mapping[int, float]) -> dict[int, float]:
+        """The prices of rows that are not of those classes alone that are chosen first."""
+        rows = self._program.rows
+        return {n: price for n, price in prices.items() if not dict(rows[n].members).keys() <= self._first}
 
     def _kept_pools(self) -> dict[int, int]:
         """The pools that were chosen first for those who keep them."""
@@ -224,22 +248,26 @@ class FullestFirst:
         here = self._of_rect[(self._begin <= section) & (section < self._end)].tolist()
         return {group for group in here if len(self._program.homes[group]) > 1}
 
-    def _find_tops(self, prices: Mapping[int, float], work: int, *, is_bounded: bool = True) -> tuple[int, ...] | None:
-        """The heights that follow from a choice at the fullest sections, at these prices; None if no choice was found."""
-        part, rest, worth = self._priced(prices, self._program.rooms)
+    def _find_tops(
+        self, prices: Mapping[int, float], work: int, rooms: tuple[Room, ...] | None = None, *, is_bounded: bool = True
+    ) -> tuple[int, ...] | None:
+        """The heights that follow from a choice at the fullest sections, at these prices, in the program's rooms or others; None if no choice was found."""
+        is_bounded &= rooms is None
+        rooms = rooms or self._program.rooms
+        part, rest, worth = self._priced(prices, rooms)
         question = Question(self._question.term, held=self._question.held)
         answer = choose_with_heights(self._asking, part, question, work, is_bounded=is_bounded)
-        if answer.bound is not None:
+        if answer.bound is not None and is_bounded:
             self.bound = max(self.bound, -(-(answer.bound + rest) // self._scale))
         if answer.pools is None:
             return None
         self._pool_of = dict(zip(sorted(self._first), answer.pools, strict=True))
-        return self._raised(part.least_tops(answer.pools), worth, self._program.rooms)
+        return self._raised(part.least_tops(answer.pools), worth, rooms)
 
     def _priced(self, prices: Mapping[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
         """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
         program, index = replace(self._program, rooms=rooms), self._question.term
-        prices = {n: price for n, price in prices.items() if not dict(program.rows[n].members).keys() <= self._first}
+        prices = self._outside(prices)
         costs = [[self._scale * cost for cost in each] for each in program.terms[index].of_homes]
         worth, rest = [0] * len(program.rooms), 0
         for n, price in prices.items():
