@@ -170,25 +170,26 @@ SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 
 # Later terms of choices, after peaks alone.
 
-LIVE_WHERE_FILLED, FILLING = 28, Share(1, 10)
+LIVE_WHERE_FILLED, FILLING, FILLED_IN_VAIN, VAIN_PER_BLOCK = 28, Share(1, 10), Share(1, 3), 100
 """Pools are first of all filled in turn where so many blocks are live at a time, on average, a program is cut in time,"""
 SCARCE_PER_ENTRY = 150
-"""or there is less work for each number in the program;"""
+"""or there is less work for each number in the program; with more where nothing is found, up to so much for each block;"""
 POORLY = 1
 """What was filled is poor if it costs more than twice what is proven."""
-HOLDING, HEIGHTS_HELD = Share(1, 3), 3
-"""Then heights that hold at all times are looked for, and below so many of them the choice may be packed;"""
 HEIGHTS_FILLED = 3
-"""and pools are filled at prices, below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way.
-In programs that are soon asked about as a whole only if it is still poor."""
+"""Then pools are filled at prices, below so many heights from the fullest sections at most: where those are not reached, the next ones know who was in the way.
+In programs that are soon asked about as a whole only if it is poor."""
+HOLDING, HEIGHTS_HELD = Share(1, 3), 3
+"""Where it is still poor, heights that hold at all times are looked for, and below so many of them the choice may be packed."""
 DISPLACING_FILLED, DISPLACING_BELOW_DIVISION = Share(1, 2), Share(1, 10)
 """Of what is left then, for blocks that take the places of others below the heights that were filled; and where these are a division's."""
 WITH_PEAKS_HELD, MOST_ENTRIES_WITH_PEAKS_HELD = Share(4, 5), 25_000
 """There the linear program bounds the term if it has no more numbers, since larger ones would be solved approximately,"""
 LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36
 """and if there is so much for each of them; it gets so much at most."""
-WITH_SOME_ROWS, ENTRIES_OF_SOME_ROWS = Share(1, 3), 16_000
-"""Of larger ones, where many blocks are live at a time, it has only some rows, with so many numbers, and is solved once; pieces follow."""
+RELAXED_BELOW, ROUNDS_BELOW, RELAXED_BELOW_PER_ENTRY, LEAST_ENTRIES_BELOW = Share(2, 3), 4, 40, 16_000
+"""Larger ones are solved below heights, so many times with crowds found in between. Of their rows there are as many as leave so much for each number in them;
+with fewer numbers pieces bound the term."""
 FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3), 240, 100
 """Small programs are asked about as a whole from the first choice that begins at the fullest sections, with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from . import budget
 from .budget import Share
 from .in_steps import InSteps
+from .placed_choices import has_many_live
 from .prices.crowds import Relaxed
 from .prices.division_tree import is_held_by_sum
 from .program.program import Pools
@@ -27,8 +28,11 @@ class Divided(InSteps):
     def _begin_with_division(self, index: int, share: Share, most: int | None = None) -> None:
         """Bound a second term by divisions of the fullest section, once, and choose and pack below the best heights.
 
-        Prices know nothing of blocks that must be in different pools.
+        Prices know nothing of blocks that must be in different pools. In large programs with many blocks live at a time the tree takes long, and proves hardly
+        more than the linear program below all heights.
         """
+        if self._is_large() and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
+            return
         if (
             self.divided is not None
             or not self._is_settled(0)

@@ -10,12 +10,15 @@ import numpy as np
 from ....bounds.prices.market import Market
 from ....bounds.prices.priced_room import can_price
 from ....model.instance import Instance
+from ....model.outcome import Value
 from ....model.solver import Control, Task
 from .. import budget
 from ..budget import Share
 from ..pieces.cutting import Pieces
 from ..placed_choices import PlacedChoices
 from ..placing.packing import ending_at
+from ..prices.fullest_rows import spread_rows
+from ..prices.relaxation import bound_of
 from ..prices.tops import Tops, highest_tops
 from ..program.entries import prices_of_rows
 from ..program.least import only_homes
@@ -30,6 +33,8 @@ class BelowHeights(PlacedChoices):
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
+        self.below = dict[int, Value]()
+        """The earlier terms' values when a term was last bounded by the linear program below the heights that they leave."""
         self.of_rows = dict[int, dict[int, float]]()
         """Prices of rows, by term; for those after peaks."""
 
@@ -86,12 +91,38 @@ class BelowHeights(PlacedChoices):
         each = zip(ends, self._highest_tops(index), strict=True)
         return any(end is not None and top is not None and top < end for end, top in each)
 
+    def _is_large(self) -> bool:
+        """Is the program so large that its linear program with levels of heights would be solved approximately?"""
+        return self.asking.joined(self.program) > budget.MOST_ENTRIES_WITH_PEAKS_HELD
+
+    def _relax_below_heights(self, index: int) -> bool:
+        """Bound a term of a large program by the linear program of all choices below the greatest heights that the earlier terms leave, once for these terms' values.
+
+        It needs no levels of heights. False if there is too little work for it.
+        """
+        if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
+            return False
+        if (held := self.value[:index]) == self.below.get(index):
+            return True
+        entries = self._some(budget.WHOLE) // budget.RELAXED_BELOW_PER_ENTRY
+        if not self._is_large() or entries < budget.LEAST_ENTRIES_BELOW:
+            return False
+        lower = self._term_below(index, self._highest_tops(index))
+        rows = spread_rows(lower, entries)
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        found = self.asking.relax(rows.program, (), self._some(budget.RELAXED_BELOW), budget.ROUNDS_BELOW)
+        if found is None:
+            return False
+        self.below[index] = held
+        self._learn_bound(index, bound_of(lower, rows.in_whole(found)))
+        return True
+
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return
         held = self.value[:index]
-        if self._is_settled(index):
+        if self._is_settled(index) or self._relax_below_heights(index):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))

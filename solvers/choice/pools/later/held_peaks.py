@@ -12,7 +12,6 @@ from ....model.instance import Placement
 from ....model.objective import evaluate
 from .. import budget
 from ..budget import Share
-from ..placed_choices import has_many_live
 from ..placing.at_prices import settled_below
 from ..placing.clashes import Clashes
 from ..placing.displacing import displaced
@@ -22,7 +21,6 @@ from ..placing.some_pools import SomePools, has_many_pools
 from ..placing.windows import Windows
 from ..prices.crowds import Priced, prices_of
 from ..prices.division_tree import is_held_by_sum
-from ..prices.fullest_rows import spread_rows
 from ..program.program import Room
 from ..questions.asking import ByHeights
 from ..questions.question import Answer, Question
@@ -65,11 +63,14 @@ class HeldPeaks(BelowHeights):
     def _fill(self, *, at_prices: bool) -> None:
         """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
         filling = Filling(self.instance, 1, self.task, self.control)
-        self._fill_with(filling)
-        if not self._is_reached(1, budget.POORLY):
-            self._hold_heights()
-        if at_prices and not (self._is_small() and self._is_reached(1, budget.POORLY)):
+        self._fill_with(filling, self._some(budget.FILLED_IN_VAIN))
+        if self._is_settled(0):
+            self._relax_below_heights(1)
+        is_poor = not self._is_reached(1, budget.POORLY)
+        if at_prices and (is_poor or not self._is_small()):
             self._fill_at_prices(max(self.program.terms[0].of_peaks) * filling.least)
+        if is_poor and not self._is_reached(1, budget.POORLY):
+            self._hold_heights()
 
     def _is_small(self) -> bool:
         """Is the program so small that it is mostly answered as a whole?"""
@@ -131,9 +132,15 @@ class HeldPeaks(BelowHeights):
         keeps = np.array([kept.get(group, -1) for group in range(len(self.program.homes))], dtype=np.int64)
         return self._fill_with(Filling(self.instance, 1, self.task, self.control, (keeps[self.number], tops)))
 
-    def _fill_with(self, filling: Filling) -> list[int]:
-        """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high."""
+    def _fill_with(self, filling: Filling, in_vain: int = 0) -> list[int]:
+        """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high.
+
+        Where nothing is found, up to so much work is spent in vain.
+        """
+        most = min(in_vain, budget.VAIN_PER_BLOCK * self.instance.blocks)
         found = filling.run(self._some(budget.FILLING))
+        if found is None:
+            found = filling.run(most)
         nearest = filling.nearest() if found is None else None
         self.packing.work += filling.work
         if nearest is None or self._is_over():
@@ -280,24 +287,16 @@ class HeldPeaks(BelowHeights):
 
     def _bound_with_peaks_held(self, index: int) -> bool:
         """Bound a term by the linear program with the earlier ones held: it knows that where one pool is high others are low. False if that takes too long."""
-        entries, some = self.asking.joined(self.program), self._some(budget.WITH_PEAKS_HELD)
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
-        if entries > budget.MOST_ENTRIES_WITH_PEAKS_HELD:
-            self._bound_with_some_rows(index)
+        if self._is_large():
+            self._relax_below_heights(index)
             return self._is_settled(index)
+        entries, some = self.asking.joined(self.program), self._some(budget.WITH_PEAKS_HELD)
         if some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
             return False
         work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
         return self._is_settled(index) or self._relax_within(index, None, work) is not None
-
-    def _bound_with_some_rows(self, index: int) -> None:
-        """The same with some rows of a large program, once, where so many blocks are live at a time that pieces often prove less."""
-        some = self._some(budget.WITH_SOME_ROWS)
-        is_enough = some >= budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * budget.ENTRIES_OF_SOME_ROWS
-        is_enough &= self.is_filled or self._can_settle_heights(index)  # else pieces alone come to more
-        if is_enough and not self._is_settled(index) and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
-            self._relax_some(index, spread_rows(self.program, budget.ENTRIES_OF_SOME_ROWS), 1, some)
 
     def _pack_near_below(self, index: int, choice: Choice, share: Share = budget.CLASHES) -> bool:
         """Pack this choice, or one nearby below the same heights that can be packed; true if that was done."""

@@ -17,7 +17,7 @@ from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.searches.filling import Filling
 from solvers.choice.pools.searches.peaks import Choice
 from solvers.geometry.rules import violation
-from solvers.model.instance import Instance
+from solvers.model.instance import Instance, Placement
 from solvers.model.solver import Limits, Silent, Task
 
 WORK = 2_000_000
@@ -87,3 +87,24 @@ def test_blocks_that_may_share_addresses_have_no_such_heights(instance: Instance
     run._fill(at_prices=False)
     assert not run.is_filled
     assert filled_again == []
+
+
+def test_where_nothing_is_found_filling_takes_more_work_but_no_more_than_for_some_attempts(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = list[int]()
+
+    def run_in_vain(_: Filling, work: int) -> None:
+        given.append(work)
+
+    def run_at_once(_: Filling, work: int) -> Placement | None:
+        given.append(work)
+        return run.best
+
+    monkeypatch.setattr(Filling, "run", run_in_vain)
+    run = all_in_one(instance)
+    run._fill(at_prices=False)
+    assert given[0] > given[1] == budget.VAIN_PER_BLOCK * instance.blocks
+    monkeypatch.setattr(Filling, "run", run_at_once)
+    run._fill(at_prices=False)
+    assert len(given) == 3

@@ -1,0 +1,104 @@
+"""Large programs are bounded by the linear program below the heights that earlier terms leave: a true bound, near the best, and solved once for the same terms."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+
+from planner import Options, Preference, plan
+from planner.generate import Request, generate
+from planner.model.problem import Problem
+from planner.planning.options.preference import with_preference
+from planner.planning.placing.lowering import lower
+from solvers.choice.pools import budget
+from solvers.choice.pools.prices.crowds import Relaxed
+from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.questions.asking import Asking
+from tests.property.test_solvers_alone import check
+from tests.small.oracle import solve
+from tests.small.strategies import effort, problems
+
+from .begun import begun
+
+A_NUMBER = 200
+
+
+@pytest.fixture
+def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MOST_ENTRIES_WITH_PEAKS_HELD", 0)
+    monkeypatch.setattr(budget, "LEAST_ENTRIES_BELOW", 0)
+
+
+@pytest.mark.usefixtures("all_are_large")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("a_row", "part"), [(1, 5), (3, 2)])
+def test_the_bound_is_true_and_near_the_best_with_fewer_rows_less(
+    seed: int, a_row: int, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best is what all solvers together prove."""
+    monkeypatch.setattr(budget, "RELAXED_BELOW_PER_ENTRY", a_row * A_NUMBER)
+    problem = generate("hot", Request(60, seed))
+    best = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=3_000_000, workers=1))
+    assert best.status == "optimal"
+    run = begun(A_NUMBER, seed=seed)
+    assert run.value is not None
+    assert run.value[0] == best.objective.terms[0].value
+    assert run._relax_below_heights(1)
+    least = best.objective.terms[1].value
+    assert least is not None
+    assert least - least // part <= run.bound[1] <= least
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_it_is_solved_again_only_for_other_values_of_the_earlier_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, asked, relax = begun(A_NUMBER), list[Program](), Asking.relax
+
+    def note(self: Asking, program: Program, held: tuple[int, ...], work: int, rounds: int | None) -> Relaxed | None:
+        asked.append(program)
+        return relax(self, program, held, work, rounds)
+
+    monkeypatch.setattr(Asking, "relax", note)
+    assert run._relax_below_heights(1)
+    assert run._relax_below_heights(1)
+    assert len(asked) == 1
+    assert run.value is not None
+    run.value = (run.value[0] + 1, *run.value[1:])
+    assert run._relax_below_heights(1)
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("most", "least"), [(1 << 40, 0), (0, 1 << 40)])
+def test_it_is_not_for_small_programs_nor_little_work(most: int, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MOST_ENTRIES_WITH_PEAKS_HELD", most)
+    monkeypatch.setattr(budget, "LEAST_ENTRIES_BELOW", least)
+    run = begun(A_NUMBER)
+    assert not run._relax_below_heights(1)
+    assert len(run.bound) == 1
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_nor_for_terms_of_peaks() -> None:
+    assert not begun(A_NUMBER)._relax_below_heights(0)
+
+
+@effort(15, 5_000)
+@given(problems(max_buffers=6))
+def test_no_bound_is_beyond_the_optimum(problem: Problem) -> None:
+    problem = with_preference(problem, Preference.SIZE)
+    assume(lower(problem).instance.has_choice)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "MOST_ENTRIES_WITH_PEAKS_HELD", 0)
+        patch.setattr(budget, "LEAST_ENTRIES_BELOW", 0)
+        patch.setattr(budget, "LARGE", 0)
+        check("pools_first", problem, solve(problem))
+
+
+@pytest.mark.parametrize(("buffers", "seed", "part"), [(5_000, 120_002, 5), (5_000, 130_002, 100)])
+def test_large_problems_end_near_their_bounds(buffers: int, seed: int, part: int) -> None:
+    """Pools were too low for what is dearest, and pieces proved little: 141 and 25 % were open."""
+    problem = generate("hot", Request(buffers, seed))
+    made = plan(problem, Options(prefer=Preference.SIZE, time_limit=None, work_limit=7_500_000, workers=1))
+    second = made.objective.terms[1]
+    assert second.value is not None
+    assert second.bound is not None
+    assert (second.value - second.bound) * part <= second.bound
