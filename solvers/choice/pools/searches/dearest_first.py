@@ -62,7 +62,8 @@ def choose_with_heights(
     for number, parts in enumerate(PARTS_WITH_HEIGHTS):
         unit = max(whole // parts, 1)
         part = settled_in(_in_parts_of_units(program, index, unit, FINE if number else 0), kept)
-        best = asking.ask(part, replace(question, near=best), max((end - asking.work) // 2, 1)).pools or best
+        found = asking.ask(part, replace(question, near=best), max((end - asking.work) // 2, 1)).pools
+        best = best if found is None else found  # that of no classes is empty
         if best is None:
             break
         for group, due in enumerate(costs):
@@ -71,7 +72,7 @@ def choose_with_heights(
     if best is not None and not is_bounded:
         return Answer(best, program.value(index, best, program.least_tops(best)), None, StopReason.WORK_LIMIT)
     answer = asking.ask(program, replace(question, near=best), max(end - asking.work, 1))
-    return answer._replace(pools=answer.pools or best)
+    return answer._replace(pools=best if answer.pools is None else answer.pools)
 
 
 def _in_units(program: Program, index: int, unit: int) -> Program:

@@ -10,7 +10,7 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.program.program import Costs, Program, settled_in
+from solvers.choice.pools.program.program import Costs, Program, Room, settled_in
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
@@ -54,6 +54,15 @@ def test_with_prices_of_heights_the_choice_is_the_best_and_the_bound_is_its_valu
         answer = choose_with_heights(asking, program, Question(1, held=(held,)), WORK)
         assert answer.pools is not None
         assert values[answer.pools] == answer.value == answer.bound == min(values.values())
+
+
+def test_of_no_classes_there_is_a_choice(asking: Asking) -> None:
+    """It is empty, which is not the same as none: what is taken for impossible would be a bound."""
+    heights = Costs((), (1,)), Costs((), (0,))
+    program = Program(homes=(), rooms=(Room(None, (), 0, 4),), rows=(), terms=heights, apart=())
+    answer = choose_with_heights(asking, program, Question(1, held=(4,)), WORK)
+    assert answer.pools == ()
+    assert not answer.is_impossible
 
 
 def test_a_choice_without_a_bound_is_one_below_what_is_held_for_less_work(asking: Asking) -> None:
