@@ -24,6 +24,8 @@ class Needs:
         self._needs = np.zeros(self._due.shape, dtype=np.int64)
         for (group, pool), (height, _) in program.needs().items():
             self._needs[group, pool] = height
+        ends = [np.inf if room.capacity is None else room.below(room.capacity) for room in self._rooms]
+        self._due[self._needs > np.array(ends)] = np.inf  # beside what is there in any case
         self._others = np.array([group not in chosen for group in range(len(self._due))])
 
     def _lost(self, tops: Sequence[int]) -> Floats:

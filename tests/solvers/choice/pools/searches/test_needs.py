@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,18 @@ def test_classes_that_are_too_high_cost_what_they_cost_elsewhere() -> None:
 @pytest.mark.parametrize(("top", "height"), [(20, None), (10, None), (9, 10), (6, 10), (5, 10), (3, 10)])
 def test_the_pool_becomes_so_high_that_half_of_that_is_saved(top: int, height: int | None) -> None:
     raised = Needs(PROGRAM, 0, {0: 2.0}, {1}).raised(ROOMS, (top, 30))
+    assert raised == (None if height is None else (ROOMS[0]._replace(lowest=height), ROOMS[1]))
+
+
+@pytest.mark.parametrize(("top", "height"), [(20, None), (9, 10)])
+def test_classes_that_find_no_room_beside_what_is_there_in_any_case_are_not_waited_for(
+    top: int, height: int | None
+) -> None:
+    """The last class fits in the first pool, but not beside its 2 units."""
+    high = Row(0, 2, 2, ((4, 19),))
+    costs = PROGRAM.terms[0]._replace(of_homes=(*PROGRAM.terms[0].of_homes, (1, 1_000)))
+    program = replace(PROGRAM, homes=(*PROGRAM.homes, (0, 1)), rows=(*PROGRAM.rows, high), terms=(costs,))
+    raised = Needs(program, 0, {0: 2.0}, {1}).raised(ROOMS, (top, 30))
     assert raised == (None if height is None else (ROOMS[0]._replace(lowest=height), ROOMS[1]))
 
 
