@@ -60,8 +60,8 @@ def spread_rows(program: Program, most: int) -> SomeRows:
     lives = _lives(program)
     of_pool = _of_pool(program)
     kept = SomeRows(program, range(len(lives)))
-    part, longest = most, max(map(len, of_pool))
-    while kept.program.entries > most and longest * part >= program.entries:  # else there is one of each pool already
+    part, longest, has_one_of_each = most, max(map(len, of_pool)), False
+    while kept.program.entries > most and not has_one_of_each:
         found = set(_at_fullest(program, lives, of_pool))
         for here in of_pool:
             count = max(len(here) * part // program.entries, 1)
@@ -71,6 +71,7 @@ def spread_rows(program: Program, most: int) -> SomeRows:
                 fullest[group] = max(fullest.get(group, number), number, key=lambda n: (lives[n], -n))
             found.update(fullest.values())
         kept, part = SomeRows(program, found), part * LESS // 100
+        has_one_of_each = longest * part < program.entries
     return kept
 
 

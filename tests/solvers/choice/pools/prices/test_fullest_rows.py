@@ -103,6 +103,14 @@ def test_rows_that_are_spread_are_everywhere_and_the_fullest_are_among_them() ->
     assert fullest in rows.rows
 
 
+def test_where_fewer_numbers_are_wanted_than_a_row_has_there_is_one_of_each_pool_beside_the_fullest() -> None:
+    rows = tuple(Row(pool, at, 0, tuple((group, at + 1) for group in range(50))) for at in range(20) for pool in (0, 1))
+    costs = Costs(((0, 1),) * 50, (0, 0))
+    program = Program(((0, 1),) * 50, (Room(4, (), 0, 0), Room(None, (), 0, 0)), rows, (costs,), ())
+    for most in (0, 49, 99):
+        assert len(spread_rows(program, most).program.rows) <= 2 * (fullest_rows.MOST_LIVE + 1)
+
+
 def test_a_fast_pool_is_full_where_the_first_term_has_to_be_low(asking: Asking) -> None:
     # At each of eight sections two classes of four units, of which the fast pool holds one; that saves 10.
     rows = tuple(Row(pool, at, 0, ((2 * at, 4), (2 * at + 1, 4))) for at in range(8) for pool in range(2))
