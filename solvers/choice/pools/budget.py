@@ -170,10 +170,10 @@ SECOND, SECOND_PER_ENTRY = Share(1, 16), 4
 
 # Later terms of choices, after peaks alone.
 
-LIVE_WHERE_FILLED, FILLING, FILLED_IN_VAIN, VAIN_PER_BLOCK = 28, Share(1, 10), Share(1, 3), 100
-"""Pools are first of all filled in turn where so many blocks are live at a time, on average, a program is cut in time,"""
-SCARCE_PER_ENTRY = 150
-"""or there is less work for each number in the program; with more where nothing is found, up to so much for each block;"""
+LIVE_WHERE_FILLED, SCARCE_PER_ENTRY = 28, 150
+"""Pools are first of all filled in turn where so many blocks are live at a time, on average, a program is cut in time, or there is less work for each number in it."""
+FILLING, FILLED_IN_VAIN, VAIN_PER_BLOCK = Share(1, 10), Share(1, 3), 100
+"""For that; and for all of it where nothing is found, but then no more than so much for each block."""
 POORLY = 1
 """What was filled is poor if it costs more than twice what is proven."""
 HEIGHTS_FILLED = 3

@@ -135,7 +135,7 @@ class HeldPeaks(BelowHeights):
     def _fill_with(self, filling: Filling, in_vain: int = 0) -> list[int]:
         """Fill pools, or lower to the same heights what came nearest to that; the sections at which pools are still too high.
 
-        Where nothing is found, up to so much work is spent in vain.
+        Where nothing is found, filling goes on until it has taken so much work in all, but no more than for some attempts.
         """
         most = min(in_vain, budget.VAIN_PER_BLOCK * self.instance.blocks)
         found = filling.run(self._some(budget.FILLING))
