@@ -190,6 +190,8 @@ LEAST_WITH_PEAKS_HELD_PER_ENTRY, WITH_PEAKS_HELD_PER_ENTRY = 24, 36
 RELAXED_BELOW, ROUNDS_BELOW, RELAXED_BELOW_PER_ENTRY, LEAST_ENTRIES_BELOW = Share(2, 3), 4, 40, 16_000
 """Larger ones are solved below heights, so many times with crowds found in between. Of their rows there are as many as leave so much for each number in them;
 with fewer numbers pieces bound the term."""
+WITH_SOME_ROWS, ENTRIES_OF_SOME_ROWS = Share(1, 3), 16_000
+"""Where pools were not filled, and many blocks are live at a time, they have only some rows, with so many numbers, and levels; they are solved once."""
 FROM_FULLEST, FROM_FULLEST_PER_ENTRY, LEAST_FROM_FULLEST_PER_ENTRY = Share(1, 3), 240, 100
 """Small programs are asked about as a whole from the first choice that begins at the fullest sections, with so much for each number in them at most, and only where there is at least so much;"""
 AGAIN = Share(9, 10)

@@ -13,7 +13,7 @@ from .budget import Share
 from .placing.clashes import Clashes
 from .placing.packing import Packing
 from .prices.crowds import Relaxed
-from .prices.fullest_rows import FullestRows
+from .prices.fullest_rows import FullestRows, SomeRows
 from .prices.proving import certificate_of
 from .prices.relaxation import bound_of
 from .program.program import Program
@@ -179,6 +179,15 @@ class Standing:
         found = self.asking.relax(self.program, held, work, rounds)
         if found is not None:
             self._learn_prices(index, found, held)
+        return found
+
+    def _relax_some(self, index: int, rows: SomeRows, rounds: int | None, work: int) -> Relaxed | None:
+        """The same with some rows alone."""
+        self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
+        held = self._earlier(index)
+        found = self.asking.relax(rows.program, held, work, rounds)
+        if found is not None:
+            self._learn_prices(index, rows.in_whole(found), held)
         return found
 
     def _learn_prices(self, index: int, relaxed: Relaxed, held: Value) -> None:

@@ -12,6 +12,7 @@ from ....model.instance import Placement
 from ....model.objective import evaluate
 from .. import budget
 from ..budget import Share
+from ..placed_choices import has_many_live
 from ..placing.at_prices import settled_below
 from ..placing.clashes import Clashes
 from ..placing.displacing import displaced
@@ -21,6 +22,7 @@ from ..placing.some_pools import SomePools, has_many_pools
 from ..placing.windows import Windows
 from ..prices.crowds import Priced, prices_of
 from ..prices.division_tree import is_held_by_sum
+from ..prices.fullest_rows import spread_rows
 from ..program.program import Room
 from ..questions.asking import ByHeights
 from ..questions.question import Answer, Question
@@ -290,13 +292,22 @@ class HeldPeaks(BelowHeights):
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
         if self._is_large():
-            self._relax_below_heights(index)
+            if not self.is_filled or not self._relax_below_heights(index):
+                self._bound_with_some_rows(index)
             return self._is_settled(index)
         entries, some = self.asking.joined(self.program), self._some(budget.WITH_PEAKS_HELD)
         if some < budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * entries:
             return False
         work = min(some, budget.WITH_PEAKS_HELD_PER_ENTRY * entries)
         return self._is_settled(index) or self._relax_within(index, None, work) is not None
+
+    def _bound_with_some_rows(self, index: int) -> None:
+        """The same with some rows of a large program, once, where so many blocks are live at a time that pieces often prove less."""
+        some = self._some(budget.WITH_SOME_ROWS)
+        is_enough = some >= budget.LEAST_WITH_PEAKS_HELD_PER_ENTRY * budget.ENTRIES_OF_SOME_ROWS
+        is_enough &= self.is_filled or self._can_settle_heights(index)  # else pieces alone come to more
+        if is_enough and not self._is_settled(index) and has_many_live(self.instance, budget.LIVE_WHERE_FILLED):
+            self._relax_some(index, spread_rows(self.program, budget.ENTRIES_OF_SOME_ROWS), 1, some)
 
     def _pack_near_below(self, index: int, choice: Choice, share: Share = budget.CLASHES) -> bool:
         """Pack this choice, or one nearby below the same heights that can be packed; true if that was done."""

@@ -18,7 +18,7 @@ from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
 
-from .begun import begun
+from .test_held_peaks import begun
 
 A_NUMBER = 200
 
