@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from planner import Options, Preference, plan
 from planner.generate import Request, generate
@@ -11,9 +14,14 @@ from planner.model.problem import Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
+from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.prices.crowds import Relaxed
 from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.searches.peaks import is_held_by_peaks
+from solvers.model.instance import Term
+from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
 from tests.small.strategies import effort, problems
@@ -21,6 +29,7 @@ from tests.small.strategies import effort, problems
 from .test_held_peaks import begun
 
 A_NUMBER = 200
+WORK = 3_000_000
 
 
 @pytest.fixture
@@ -91,6 +100,31 @@ def test_no_bound_is_beyond_the_optimum(problem: Problem) -> None:
         patch.setattr(budget, "LEAST_ENTRIES_BELOW", 0)
         patch.setattr(budget, "LARGE", 0)
         check("pools_first", problem, solve(problem))
+
+
+@effort(60, 5_000)
+@given(problems(max_buffers=6, plain_terms=True), st.sampled_from((1, 3)))
+def test_nor_beyond_the_least_below_what_the_first_term_is(problem: Problem, numbers: int) -> None:
+    """With the first term at its least, and where the second one decides what it is; with all rows and with few."""
+    peaks_first = replace(problem, terms=(Term.SUM_OF_PEAKS, Term.ACCESS_COST))
+    instance = lower(peaks_first).instance
+    first = solve(peaks_first).value
+    second = solve(replace(problem, terms=(Term.ACCESS_COST, Term.SUM_OF_PEAKS))).value
+    assume(instance.has_choice and first is not None and second is not None)
+    assert first is not None
+    assert second is not None
+    program = program_of(instance)
+    for peaks, least in (first, second[::-1]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(budget, "MOST_ENTRIES_WITH_PEAKS_HELD", -1)
+            patch.setattr(budget, "LEAST_ENTRIES_BELOW", 0)
+            patch.setattr(budget, "RELAXED_BELOW_PER_ENTRY", WORK // numbers)
+            run = HeldPeaks(instance, program, Task(Limits(work=WORK)), Silent())
+            run.value = (peaks, sum(map(max, program.terms[1].of_homes)) + 1)
+            assert run._relax_below_heights(1) == is_held_by_peaks(program, 1)
+            run.asking.close()
+        if is_held_by_peaks(program, 1):
+            assert run.proven[1][1] <= least
 
 
 @pytest.mark.parametrize(("buffers", "seed", "part"), [(5_000, 120_002, 5), (5_000, 130_002, 100)])
