@@ -169,7 +169,7 @@ class InSteps(HeldPeaks):
             earlier = zip(self.program.terms[:index], self.value, self.bound_in_steps, strict=False)
             if any(self._in_steps(one, value) > most for one, value, most in earlier):
                 return
-            self._learn_bound(index, max(bound - self._waste(term), 0))
+            self._learn_bound(index, max(bound - self._waste(term), 0), is_of_program=False)
 
     def _in_steps(self, term: Costs, value: int) -> int:
         """The most that a term of this value can be in whole steps."""

@@ -276,14 +276,18 @@ class Standing:
             bound = self.value[index]  # nothing is better
         self._learn_bound(index, bound if bound is None or upto is None else min(bound, upto))
 
-    def _learn_bound(self, index: int, bound: int | None) -> None:
-        """A bound of the term, the earlier ones being no higher than they are; None: nothing was proven."""
+    def _learn_bound(self, index: int, bound: int | None, *, is_of_program: bool = True) -> None:
+        """A bound of the term, the earlier ones being no higher than they are; None: nothing was proven.
+
+        The program is not asked for peaks as high as another bound may say: it knows no addresses, and would say that there is no choice.
+        """
         if bound is None:
             return
         proven = bound if self.value is None else min(bound, self.value[index])
         earlier = self._earlier(index)
         known = self.proven.get(index)
-        if known is None or known[0] != earlier or proven > known[1]:
+        can_ask = is_of_program or not self.program.terms[index].counts_peaks
+        if can_ask and (known is None or known[0] != earlier or proven > known[1]):
             self.proven[index] = earlier, proven
         if self.bound[:index] != earlier:
             return

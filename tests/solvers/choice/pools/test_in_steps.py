@@ -176,3 +176,22 @@ def test_only_placements_better_than_all_before_are_reported() -> None:
     outcome = get("pools_first").solve(instance, Task(Limits(work=WORK)), control)
     assert all(later < earlier for earlier, later in pairwise(control.values))
     assert outcome.value == control.values[-1]
+
+
+def test_a_bound_in_whole_steps_may_be_beyond_all_that_the_program_knows() -> None:
+    """Gaps make the one pool higher than all that is in it. Asked for such peaks the program has no choice, which is no proof that nothing is better."""
+    live = ((1, 4),)
+    sizes = (("a", 96), ("b", 64), ("c", 64))
+    pools = Pool("other", alignment=16, base=48, cost=2), Pool("full", alignment=16, base=16, cost=3, rank=2)
+    problem = Problem(
+        (
+            *(Buffer(name, 64, alignment=step, live=live, pools=("full",), accesses=4) for name, step in sizes),
+            Buffer("free", 0, alignment=96, live=((5, 9),), accesses=6),
+        ),
+        pools,
+        terms=(Term.SUM_OF_PEAKS, Term.ACCESS_COST),
+    )
+    least = solve(problem).value
+    assert least is not None
+    outcome = get("pools_first").solve(lower(problem).instance, Task(Limits(work=WORK)), Silent())
+    assert outcome.bound <= least
