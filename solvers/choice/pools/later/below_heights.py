@@ -118,17 +118,19 @@ class BelowHeights(PlacedChoices):
         return True
 
     def _bound_below_heights(self, index: int) -> None:
-        """Bound a term in pools that are no higher than the earlier terms, as they are, allow."""
+        """Bound a term in pools that are no higher than the earlier terms, as they are, allow, unless the linear program did; piece by piece, and by it if much is left open."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return
         held = self.value[:index]
-        if self._is_settled(index) or self._relax_below_heights(index):
+        if self._is_settled(index) or self.below.get(index) == held:
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
         each = zip(ends, self._highest_tops(index), strict=True)
         lower = [min((end for end in both if end is not None), default=None) for both in each]
         self._bound_by_pieces(index, lower, budget.BELOW_HEIGHTS)
+        if not self._is_reached(index, budget.OPEN):
+            self._relax_below_heights(index)
 
     def _bound_by_pieces(self, index: int, ends: Sequence[int | None], share: Share) -> None:
         """Bound a term in pools that end no higher than this, at the prices of rows."""

@@ -66,7 +66,7 @@ class HeldPeaks(BelowHeights):
         """Fill pools in turn for such a term, and again at prices, which takes work from questions."""
         filling = Filling(self.instance, 1, self.task, self.control)
         self._fill_with(filling, self._some(budget.FILLED_IN_VAIN))
-        if self._is_settled(0):
+        if self._is_settled(0) and self.divided is None:
             self._relax_below_heights(1)
         is_poor = not self._is_reached(1, budget.POORLY)
         if at_prices and (is_poor or not self._is_small()):

@@ -90,6 +90,28 @@ def test_nor_for_terms_of_peaks() -> None:
     assert not begun(A_NUMBER)._relax_below_heights(0)
 
 
+@pytest.mark.usefixtures("all_are_large")
+@pytest.mark.parametrize(
+    ("is_done", "part", "expected"), [(True, 2, []), (False, 2, ["pieces", "relax"]), (False, 200, ["pieces"])]
+)
+def test_pieces_come_where_it_was_not_done_and_it_follows_where_they_leave_much_open(
+    is_done: bool, part: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, done = begun(A_NUMBER), list[str]()
+    if is_done:
+        assert run._relax_below_heights(1)
+
+    def by_pieces(*_: object) -> None:
+        done.append("pieces")
+        assert run.value is not None
+        run._learn_bound(1, run.value[1] - run.value[1] // part)
+
+    monkeypatch.setattr(run, "_bound_by_pieces", by_pieces)
+    monkeypatch.setattr(run, "_relax_below_heights", lambda _: done.append("relax"))
+    run._bound_below_heights(1)
+    assert done == expected
+
+
 @effort(15, 5_000)
 @given(problems(max_buffers=6))
 def test_no_bound_is_beyond_the_optimum(problem: Problem) -> None:
