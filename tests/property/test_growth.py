@@ -32,6 +32,8 @@ USUAL_LOOP_SECONDS = 0.1
 """The time of the loop in `slowness` on the machine on which the limits were set."""
 MORE = "1"
 """Seconds for those that had no answer in 0.1 on a busy machine; not for all, as many use up their time."""
+TIMES = 3
+"""What took too long is measured so often."""
 LIMITS_BY_DAY, LIMITS_AT_NIGHT = ("0.1",), ("1", "3")
 """The limits that are held even while reading, in seconds."""
 SOME_PAIRS = [
@@ -123,17 +125,18 @@ def grown(
 ) -> list[str]:
     """Return which limits these problems break; those not answered in time are tried again with `more` seconds.
 
-    What took too long counts if it does so twice: what else the machine does changes from second to second.
+    What took too long counts if it does so each time: what else the machine does changes from second to second.
     """
     is_free = may_be_late or more is not None
-    lines = _measured(names, count, seconds)
-    slow = [line["name"] for line in lines if delays(line, may_be_late=is_free)]
-    again = _measured(slow, count, seconds) if slow else []
-    wrong = [each for line in (*lines, *again) for each in faults(line)]
-    wrong += [each for line in again for each in delays(line, may_be_late=is_free)]
-    latest = {line["name"]: line for line in (*lines, *again)}
-    late = [name for name, line in latest.items() if line["status"] == "out of time"]
-    return wrong + (grown(late, count, more) if more and late else [])
+    latest, wrong, slow = dict[str, dict[str, Any]](), list[str](), {name: list[str]() for name in names}
+    for _ in range(TIMES):
+        lines = _measured(list(slow), count, seconds) if slow else []
+        latest |= {line["name"]: line for line in lines}
+        wrong += [each for line in lines for each in faults(line)]
+        slow = {line["name"]: late for line in lines if (late := delays(line, may_be_late=is_free))}
+    wrong += [each for late in slow.values() for each in late]
+    unanswered = [name for name, line in latest.items() if line["status"] == "out of time"]
+    return wrong + (grown(unanswered, count, more) if more and unanswered else [])
 
 
 def _measured(names: list[str], count: int, seconds: str) -> list[dict[str, Any]]:
