@@ -130,8 +130,8 @@ class FullestFirst:
     def heights(self, prices: Mapping[int, float], work: int) -> tuple[tuple[int, ...], dict[int, int]] | None:
         """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found.
 
-        Prices say nothing of classes that are higher than a pool. Where these cost much by that, others are looked for at which it is higher, and the cheapest taken.
-        Each may take so much work.
+        Prices say nothing of classes that are higher than a pool. Where that costs much, heights are looked for again with this pool higher, and the cheapest of all
+        are taken. Each search may take so much work.
         """
         self._asking.work += self._program.entries // budget.SETTLED_A_UNIT
         needs = Needs(self._program, self._question.term, self._outside(prices), self._first)
