@@ -32,6 +32,7 @@ from .program.least import above_lowest, lowest_tops, with_all_in_cheapest
 from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
+from .searches.boxes import BoxSearch
 from .searches.filling import Filling
 from .searches.floors_of_pieces import Floors
 from .searches.peaks import Choice
@@ -49,6 +50,8 @@ class InPieces(InSteps):
     """The linear program of the first term."""
     ascent: Ascent | None = None
     """Prices with crowds, window by window, where that program is too large for them and work is scarce."""
+    boxes: BoxSearch | None = None
+    """Boxes of heights, where the linear program is small enough for many of them."""
     pieces: Pieces | None = None
     """Those that its bound adds up."""
 
@@ -198,11 +201,27 @@ class InPieces(InSteps):
         self.relaxed = relaxed
         if relaxed is None:
             return False
-        found = self._settled_at(relaxed)
+        likely = self._weigh_heights(relaxed)
+        found = self._settled_at(likely or relaxed)
         self._take(found)
         if found is not None and not self._is_over():
-            self._go_on_from(found, relaxed.peaks, budget.WINDOWS)
+            self._go_on_from(found, (likely or relaxed).peaks, budget.WHOLE if likely else budget.WINDOWS)
         return found is not None
+
+    def _weigh_heights(self, relaxed: Relaxed) -> Relaxed | None:
+        """The linear program's solution at the heights at which a choice is likely to cost least, where crowds gain much, with a bound from boxes of heights."""
+        is_worth_it = (
+            relaxed.gain >= budget.GAIN_OF_CROWDS
+            and self.asking.joined(self.program) <= MOST_ENTRIES
+            and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES_IN_PIECES)
+        )
+        left, entries = self._some(budget.WHOLE), self.program.entries
+        work = min(self._some(budget.WEIGHING), left - budget.WINDOWS_PER_ENTRY * entries)
+        if self.value is None or not is_worth_it or work < budget.LEAST_WEIGHING_PER_ENTRY * entries:
+            return None
+        self.boxes = BoxSearch(self.program, self.asking, Question(0), self.value[0], work, weighs=True)
+        self._learn_bound(0, self.boxes.run(self._least_of_program(0) or 0, relaxed))
+        return self.boxes.likely
 
     def _is_mostly_alike(self) -> bool:
         """Are most of the numbers in the program those of pools that are like another?"""
@@ -314,15 +333,8 @@ class InPieces(InSteps):
         """Spend the work that is left on the bound."""
         if self._is_over() or self._is_settled(0):
             return
-        is_worth_it = (
-            self.relaxed is not None
-            and self.relaxed.gain >= budget.GAIN_OF_CROWDS
-            and self.asking.joined(self.program) <= MOST_ENTRIES
-            and self._can_look_at_boxes(self.relaxed, budget.LEAST_BOXES_IN_PIECES)
-        )
-        if self.value is not None and is_worth_it:
-            for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(budget.WHOLE)):
-                self._pack(0, choice)
+        if self.boxes is not None and self.value is not None:
+            self._learn_bound(0, self.boxes.go_on(self.value[0], self._some(budget.WHOLE)))
         elif self.ascent is not None:
             self._ascend(self.ascent, self._some(budget.WHOLE))
         elif self._can_relax(budget.WHOLE):

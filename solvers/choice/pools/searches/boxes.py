@@ -4,11 +4,15 @@ A box holds a range of heights for each pool. Its linear program, with cuts from
 heights are too dear for a better choice; what is left of the box with the least bound is searched first. It is split at the linear program's height
 of the pool for which that mixes the most different heights. Before that the 0-1 program looks for a choice close to these heights. A box that is
 narrow is given to it as a whole: there it has few heights to compare, and usually ends soon.
+
+Of a large program it cannot be asked so often. There the linear program of a box around these heights, and of a narrower one around those that it has in
+turn, says what a choice with such heights is likely to cost: so narrow a box leaves it hardly anything to mix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -24,6 +28,8 @@ NARROW = 100
 """A box is narrow if for each pool the cost of its heights differs by at most 1/NARROW of the best choice's cost."""
 CLOSE = 400
 """Heights are close if for each pool their costs differ by at most 1/CLOSE of it."""
+CLOSER = (CLOSE, 4 * CLOSE)
+"""So close, one after the other, are heights that are weighed."""
 LEAST_PART = 8
 """A box is split in parts of at least 1/LEAST_PART of its heights."""
 
@@ -46,9 +52,17 @@ class Box(NamedTuple):
 class BoxSearch:
     """The search for the first term of one program."""
 
-    def __init__(self, program: Program, asking: Asking, question: Question, best: int, work: int) -> None:
+    def __init__(
+        self, program: Program, asking: Asking, question: Question, best: int, work: int, *, weighs: bool = False
+    ) -> None:
+        """`weighs`: heights are weighed instead of asked about."""
         self.found: list[Choice] = []
         """The choices that improved on all before them, best first."""
+        self.likely: Relaxed | None = None
+        """The linear program's solution at those weighed heights at which a choice is likely to cost least,"""
+        self._cost: float = math.inf
+        """and that cost."""
+        self._weighs = weighs
         self._program, self._asking, self._question, self._best = program, asking, question, best
         self._end = asking.work + work
         self._each = min(
@@ -71,19 +85,27 @@ class BoxSearch:
             self._enter(everything, bound, ())
         else:
             self._add(everything, bound, relaxed)
+        return self._search(self._weigh if self._weighs else self._ask_close_to)
+
+    def go_on(self, best: int, work: int) -> int:
+        """Search further with so much more work, for the bound alone; `best` is the best choice that is known by now."""
+        self._best, self._end = min(self._best, best), self._asking.work + work
+        return self._search(lambda box: None)
+
+    def _search(self, look_at: Callable[[Box], object]) -> int:
+        """Look at the box with the least bound, and split it, until the work is used up or the best choice is known to be the best."""
         while self._open and self._open[0].bound < self._best:
             if self._asking.is_over(self._end):
                 return min(self._open[0].bound, self._unknown)
             box = heappop(self._open)
             known = box.bound
-            if self._is_narrow(box):
+            if not self._weighs and self._is_narrow(box):
                 known = self._ask(box.heights, known)
-                parts = list(self._halves(box)) if known < self._best else []
-                if not parts and known < self._best:
-                    self._unknown = min(known, self._unknown)
             else:
-                self._ask(self._close_to(box), known)
-                parts = list(self._halves(box))
+                look_at(box)
+            parts = list(self._halves(box)) if known < self._best else []
+            if not parts and known < self._best:
+                self._unknown = min(known, self._unknown)
             for part in parts:
                 self._enter(part, known, box.crowds)
         return min(self._best, self._unknown)
@@ -111,6 +133,28 @@ class BoxSearch:
             self._number += 1
             heappush(self._open, Box(known, self._number, heights, middle, spreads, crowds))
 
+    def _ask_close_to(self, box: Box) -> None:
+        """Look for a choice close to the heights of the box's solution."""
+        self._ask(self._close_to(box, CLOSE), box.bound)
+
+    def _weigh(self, box: Box) -> None:
+        """Say what a choice close to these heights is likely to cost, unless that is more than elsewhere."""
+        relaxed, cost = None, math.inf
+        for parts in CLOSER:
+            if self._asking.is_over(self._end):
+                return
+            heights, left = self._close_to(box, parts), self._end - self._asking.work
+            enough = int(min(self._best, self._cost))
+            relaxed = self._asking.relax_box(self._program, heights, box.crowds, enough, left)
+            if relaxed is None:
+                return
+            prices = prices_of(relaxed.of_rows, relaxed.of_crowds)
+            cost = Priced(self._program, prices, heights).bound
+            if cost >= self._cost:
+                return
+            box = box._replace(middle=relaxed.peaks, crowds=tuple(crowd for crowd, _ in relaxed.of_crowds))
+        self.likely, self._cost = relaxed, cost
+
     def _ask(self, heights: Heights, known: int) -> int:
         """Return a lower bound for these heights; remember better choices that were found."""
         question = replace(self._question, least=known, most=self._best - 1, heights=heights)
@@ -133,11 +177,11 @@ class BoxSearch:
     def _is_narrow(self, box: Box) -> bool:
         return all(width * self._narrow <= self._best for width in self._widths(box))
 
-    def _close_to(self, box: Box) -> Heights:
-        """Heights of the box close to those in the linear program's solution."""
+    def _close_to(self, box: Box, parts: int) -> Heights:
+        """Heights of the box close to those in the linear program's solution: their costs differ by one part in so many of the best choice's at most."""
         found = list[tuple[int, int]]()
         for price, middle, (low, high) in zip(self._prices, box.middle, box.heights, strict=True):
-            reach, here = self._best // CLOSE // max(price, 1), min(max(middle, low), high)
+            reach, here = self._best // parts // max(price, 1), min(max(middle, low), high)
             found.append((max(here - reach, low), min(here + reach, high)))
         return tuple(found)
 
