@@ -231,7 +231,7 @@ HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
 ENTRIES_AT_FIRST = 8_000
 """Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
-WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 48, 48
+WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 100, 48
 """For boxes of heights, of which the most likely are where windows begin; unless that leaves these less for each number in the program; and with less nothing
 comes of it."""
 NEAR_WHERE_FILLED = 20

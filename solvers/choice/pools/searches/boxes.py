@@ -140,10 +140,11 @@ class BoxSearch:
     def _weigh(self, box: Box) -> None:
         """Say what a choice close to these heights is likely to cost, unless that is more than elsewhere."""
         relaxed, cost = None, math.inf
+        free = self._prices.index(min(self._prices))  # which takes what has no room in the others
         for parts in CLOSER:
             if self._asking.is_over(self._end):
                 return
-            heights, left = self._close_to(box, parts), self._end - self._asking.work
+            heights, left = _with(self._close_to(box, parts), free, box.heights[free]), self._end - self._asking.work
             enough = int(min(self._best, self._cost))
             relaxed = self._asking.relax_box(self._program, heights, box.crowds, enough, left)
             if relaxed is None:
