@@ -210,14 +210,10 @@ class InPieces(InSteps):
 
     def _weigh_heights(self, relaxed: Relaxed) -> Relaxed | None:
         """The linear program's solution at the heights at which a choice is likely to cost least, where crowds gain much, with a bound from boxes of heights."""
-        is_worth_it = (
-            relaxed.gain >= budget.GAIN_OF_CROWDS
-            and self.asking.joined(self.program) <= MOST_ENTRIES
-            and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES_IN_PIECES)
-        )
         left, entries = self._some(budget.WHOLE), self.program.entries
         work = min(self._some(budget.WEIGHING), left - budget.WINDOWS_PER_ENTRY * entries)
-        if self.value is None or not is_worth_it or work < budget.LEAST_WEIGHING_PER_ENTRY * entries:
+        is_enough = budget.LEAST_WEIGHING_PER_ENTRY * entries <= work and entries <= budget.MOST_ENTRIES_WEIGHED
+        if self.value is None or not is_enough or not self._is_worth_boxes(relaxed):
             return None
         self.boxes = BoxSearch(self.program, self.asking, Question(0), self.value[0], work, weighs=True)
         self._learn_bound(0, self.boxes.run(self._least_of_program(0) or 0, relaxed))
@@ -329,12 +325,24 @@ class InPieces(InSteps):
         work = self._share(share)
         return work is None or work >= budget.LEAST_OF_HEIGHTS_PER_ENTRY * self.asking.joined(self.program)
 
+    def _is_worth_boxes(self, relaxed: Relaxed | None) -> bool:
+        """Do crowds gain much, and can boxes of heights have linear programs of their own?"""
+        return (
+            relaxed is not None
+            and relaxed.gain >= budget.GAIN_OF_CROWDS
+            and self.asking.joined(self.program) <= MOST_ENTRIES
+            and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES_IN_PIECES)
+        )
+
     def _relax_further(self) -> None:
         """Spend the work that is left on the bound."""
         if self._is_over() or self._is_settled(0):
             return
-        if self.boxes is not None and self.value is not None:
+        if self.value is not None and self.boxes is not None:
             self._learn_bound(0, self.boxes.go_on(self.value[0], self._some(budget.WHOLE)))
+        elif self.value is not None and self._is_worth_boxes(self.relaxed):
+            for choice in self._look_at_boxes(self.value[0], self.relaxed, self._some(budget.WHOLE)):
+                self._pack(0, choice)
         elif self.ascent is not None:
             self._ascend(self.ascent, self._some(budget.WHOLE))
         elif self._can_relax(budget.WHOLE):
