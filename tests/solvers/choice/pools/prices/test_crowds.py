@@ -262,6 +262,24 @@ def test_boxes_prove_what_brute_force_finds(kind: str) -> None:
         asking.close()
 
 
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_boxes_prove_nothing_false_where_heights_are_weighed(kind: str) -> None:
+    asking = Asking(Limits(work=200_000_000), 0, Silent())
+    weighed = 0
+    try:
+        for seed in range(10):
+            program = program_like(kind, 7, seed)
+            least, *_, most = sorted(program.value(0, *each) for each in choices(program))
+            for work in (2_000, 20_000, 1_000_000):
+                boxes = BoxSearch(program, asking, Question(0), most + 1, work, weighs=True)
+                bound = boxes.run(0)
+                assert bound <= boxes.go_on(least, work) <= least, f"seed {seed}, {work} units"
+                weighed += boxes.likely is not None
+        assert weighed
+    finally:
+        asking.close()
+
+
 class Ignorant(Asking):
     """An Asking that finds out nothing about any box."""
 
