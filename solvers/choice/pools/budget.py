@@ -231,10 +231,10 @@ HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
 ENTRIES_AT_FIRST = 8_000
 """Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
-WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(1, 2), 72, 48
+WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 72, 48
 """For boxes of heights, of which the likeliest are where windows begin; but so much for each number in the program is left to these, and with less nothing
 comes of it."""
-MOST_ENTRIES_WEIGHED = 22_000
+MOST_ENTRIES_WEIGHED = 20_000
 """In larger programs half of all heights take as long as all."""
 NEAR_WHERE_FILLED = 20
 """Pools that were filled in turn are where windows begin if that is no farther above the bound than one part in so many."""
