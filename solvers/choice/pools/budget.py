@@ -232,10 +232,10 @@ HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 ENTRIES_AT_FIRST = 8_000
 """Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
 WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 72, 48
-"""For boxes of heights, of which the likeliest are where windows begin; but so much for each number in the program is left to these, and with less nothing
-comes of it."""
+"""For boxes of heights, of which the likeliest are where windows begin. So much for each number in the program is left to windows; and with less than so much
+for each there are no boxes."""
 MOST_ENTRIES_WEIGHED = 20_000
-"""In larger programs half of all heights take as long as all."""
+"""In larger programs the linear program of half of the heights takes as long as that of all."""
 NEAR_WHERE_FILLED = 20
 """Pools that were filled in turn are where windows begin if that is no farther above the bound than one part in so many."""
 LOWERING_IN_PIECES = Share(1, 3)
