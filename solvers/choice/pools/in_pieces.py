@@ -20,6 +20,7 @@ from .in_steps import InSteps
 from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
 from .placing.at_prices import settled_below
+from .placing.lowering import Lowering
 from .placing.windows import Windows
 from .prices.ascent import Ascent
 from .prices.crowds import Priced, Relaxed, prices_of
@@ -169,7 +170,7 @@ class InPieces(InSteps):
             return
         if self._some(budget.LOWERING_SECOND) < budget.WINDOW_PER_ENTRY * self.program.entries:
             return
-        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+        windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
         windows.lower(1, lowest_tops(self.program), self._some(budget.LOWERING_SECOND))
         self._take(windows.placement)
         if self.pieces is None or self.value is None or self._is_over():
@@ -255,7 +256,7 @@ class InPieces(InSteps):
         """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
         assert self.best is not None
         assert self.value is not None
-        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
+        windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, found)
         term = self.program.terms[0]
         (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
         least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
@@ -263,7 +264,7 @@ class InPieces(InSteps):
             tops = windows.lower(0, tuple(tops), self._some(budget.LOWERING_IN_PIECES))
             value, *_ = self._take(windows.placement)
         if value > self.value[0]:
-            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
         self._go_on(windows, 0, tops, self._some(share))
 

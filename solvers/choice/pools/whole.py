@@ -12,7 +12,8 @@ from . import budget
 from .free_heights import FreeHeights
 from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
-from .placing.windows import Windows, stretched
+from .placing.lowering import Lowering
+from .placing.windows import stretched
 from .prices.crowds import Relaxed
 from .program.program import Program
 from .program.writing import pools_of_classes
@@ -120,7 +121,7 @@ class Whole(FreeHeights):
         if self.best is None or self._is_over():
             return
         if index and any(self.program.terms[index].of_peaks):
-            windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, self.best)
+            windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             windows.lower(index, choice.tops, self._some(budget.LOWERING))
             self._take(windows.placement)
         self._improve(index, self._some(budget.MENDING))

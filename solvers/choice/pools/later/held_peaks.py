@@ -17,9 +17,9 @@ from ..placing.at_prices import settled_below
 from ..placing.clashes import Clashes
 from ..placing.displacing import displaced
 from ..placing.gaps import Gaps
+from ..placing.lowering import Lowering
 from ..placing.packing import Packing, ending_at
 from ..placing.some_pools import SomePools, has_many_pools
-from ..placing.windows import Windows
 from ..prices.crowds import Priced, prices_of
 from ..prices.division_tree import is_held_by_sum
 from ..prices.fullest_rows import spread_rows
@@ -156,13 +156,13 @@ class HeldPeaks(BelowHeights):
         self.is_filled |= not high
         return high
 
-    def _lowered_to(self, placement: Placement, tops: tuple[int, ...]) -> Windows:
+    def _lowered_to(self, placement: Placement, tops: tuple[int, ...]) -> Lowering:
         """From this placement, what is too high for these tops is lowered, window by window, whatever the second term costs by that."""
         term = self.program.terms[1]
         most = sum(map(max, term.of_homes))
         price = max(most * (WORTH if most * WORTH < MOST_SCALED else 1) // max(*tops, 1), 1)
         weighted = replace(self.program, terms=(term._replace(of_peaks=(price,) * len(tops)),))
-        windows = Windows(self.instance, weighted, self.number, self.asking, self.packing, placement)
+        windows = Lowering(self.instance, weighted, self.number, self.asking, self.packing, placement)
         windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
         return windows
 

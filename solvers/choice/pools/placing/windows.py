@@ -15,14 +15,13 @@ import numpy as np
 
 from ....model.errors import StopReason
 from ....model.instance import Instance, Ints, Placement
-from ....model.objective import peaks
 from .. import budget
 from ..program.entries import classes_in_time, entries_of
 from ..program.program import Costs, Pools, Program, Row
 from ..program.writing import pools_of_classes
 from ..questions.asking import Asking, Next, Wish
 from ..questions.question import Question
-from .packing import Packing, work_of_piece
+from .packing import Packing
 
 WINDOWS = (100, 150, 200, 300)
 """How many classes are chosen anew at once: in the first sweep, in the next, and so on."""
@@ -134,89 +133,11 @@ class Windows:
             if sum(costs[mine.index(new)] - costs[mine.index(old)] for mine, costs, old, new in pools) < 0:
                 yield some
 
-    def lower(self, index: int, tops: tuple[int, ...], work: int) -> tuple[int, ...]:
-        """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""
-        end = self.work + work
-        for around in NEIGHBOURS:
-            clusters = list(self._clusters(tops))
-            for done, members in enumerate(clusters):
-                left = end - self.work
-                if left <= 0 or self._asking.stop is not None:
-                    break
-                some = self._with_neighbours(members, around)
-                tops = self._lower(index, some, tops, left // (len(clusters) - done))
-        self._pack_whole(tops, end)
-        return tuple(map(max, tops, peaks(self._instance, self.placement)))
-
-    def too_high(self, tops: tuple[int, ...]) -> list[int]:
-        """The sections at which pools are higher than these tops."""
-        return [row.section for row in self._high_rows(tops)]
-
-    def _high_rows(self, tops: tuple[int, ...]) -> Iterator[Row]:
-        """The rows of pools that are higher than the tops there, in all or by a block that ends too high."""
-        ends = self._offset + self._instance.block_high
-        pool_of = np.array(self._pools, dtype=np.int64)[self._number]
-        high = set(self._number[ends > np.array(tops)[pool_of]].tolist())
-        for n, row in enumerate(self._program.rows):
-            room = self._program.rooms[row.pool]
-            is_high = bool(self._loads[n] > room.below(tops[row.pool]) + room.spare)
-            if is_high or any(group in high and self._pools[group] == row.pool for group, _ in row.members):
-                yield row
-
-    def _clusters(self, tops: tuple[int, ...]) -> Iterator[list[int]]:
-        """Who is live where pools are higher than the tops: those who live together in time, and no more than are chosen anew at once."""
-        found: list[int] = []
-        for row in self._high_rows(tops):
-            here = [group for group, _ in row.members if len(self._program.homes[group]) > 1]
-            if here and found and (len({*found, *here}) > WINDOWS[-1] or not {*found} & {*here}):
-                yield list(dict.fromkeys(found))
-                found = []
-            found += here
-        if found:
-            yield list(dict.fromkeys(found))
-
-    def _pack_whole(self, tops: tuple[int, ...], end: int) -> None:
-        """Pack pools anew that are too high only because of gaps, each as a whole, where there is work left for that."""
-        placement = self.placement
-        for pool, (peak, top) in enumerate(zip(peaks(self._instance, placement), tops, strict=True)):
-            here = np.flatnonzero(placement.pool == pool)
-            if peak > top and self.work + work_of_piece(len(here)) <= end:
-                found = self._packing.beside(pool, here, placement.pool, self._offset, top)
-                if found is not None:
-                    self._offset = self._offset.copy()
-                    self._offset[found[0]] = found[1]
-
     def _with_neighbours(self, members: list[int], around: int) -> list[int]:
         """These, and so many that begin before the first of them, and after the last."""
         at = [self._rank[group] for group in members]
         first, last = max(min(at) - around, 0), max(at) + around
         return list(dict.fromkeys([*members, *(self._order[first : last + 1] if around else ())]))
-
-    def _lower(self, index: int, members: list[int], tops: tuple[int, ...], work: int) -> tuple[int, ...]:
-        """The tops below which these are now; the same if nothing was found."""
-        part, near = self._part(index, members)
-        costs = tuple(_cost(term, part.homes, near) for term in part.terms[:index])
-        rooms = tuple(room._replace(lowest=top) for room, top in zip(part.rooms, tops, strict=True))
-        last = part.terms[index]._replace(of_peaks=self._program.terms[index].of_peaks)
-        part = replace(part, rooms=rooms, terms=(*part.terms[:index], last))
-        end, stretch = self.work + work, [0] * len(rooms)
-        chosen, lowest = dict[int, int](), tops
-        for step in (0, *STRETCHES):
-            if not chosen:
-                question = Question(index, held=costs, stretch=tuple(stretch), near=near if not step else None)
-                pools = self._asking.ask(part, question, max(end - self.work, 1)).pools
-                if pools is None:
-                    break
-                chosen, lowest = dict(zip(members, pools, strict=True)), part.least_tops(pools)
-            raised = tuple(top + top * step // 1000 for top in lowest)
-            missed = self._pack(chosen, raised, {*near, *chosen.values()})
-            if not missed:
-                return tuple(map(max, tops, raised))
-            for p in missed:
-                end_of_pool = rooms[p].capacity
-                if end_of_pool is not None and raised[p] >= end_of_pool:  # no room is gained by raising it
-                    stretch[p], chosen = step, {}
-        return tops
 
     def _windows(self, sweep: int) -> Iterator[list[int]]:
         window = WINDOWS[min(sweep, len(WINDOWS) - 1)]
@@ -280,7 +201,7 @@ class Windows:
     def _value(self, index: int) -> int:
         """The term's current value, without peaks."""
         term = self._program.terms[index]
-        return _cost(term, self._program.homes, tuple(self._pools))
+        return cost_of(term, self._program.homes, tuple(self._pools))
 
     def _part(self, index: int, members: list[int]) -> tuple[Program, Pools]:
         """The program of these classes, everybody else staying; and where they are now."""
@@ -384,12 +305,12 @@ def far_apart(windows: list[list[int]]) -> list[list[int]]:
 
 def _first_question(index: int, part: Program, near: Pools, tops: tuple[int | None, ...]) -> Question:
     """Is there a better choice, the earlier terms no worse, below these peaks?"""
-    costs = [_cost(term, part.homes, near) for term in part.terms]
+    costs = [cost_of(term, part.homes, near) for term in part.terms]
     held, stretch = tuple(costs[:index]), (0,) * len(part.rooms)
     return Question(index, held, most=costs[index] - 1, stretch=stretch, tops=tops, are_peaks=True, near=near)
 
 
-def _cost(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:
+def cost_of(term: Costs, homes: tuple[tuple[int, ...], ...], pools: Pools) -> int:
     """The term's value for this choice, without peaks."""
     chosen = zip(homes, term.of_homes, pools, strict=True)
     return sum(costs[mine.index(pool)] for mine, costs, pool in chosen)

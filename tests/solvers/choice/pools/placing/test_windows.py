@@ -11,6 +11,7 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from solvers.choice.pools.placing.lowering import Lowering
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.placing.windows import Windows
 from solvers.choice.pools.program.program import Row
@@ -37,7 +38,7 @@ def lowered(instance: Instance, start: Placement, tops: tuple[int, ...]) -> Plac
     limits, number = Limits(work=WORK), instance.class_number
     asking, packing = Asking(limits, 0, Silent()), Packing(instance, Task(limits), Silent())
     try:
-        windows = Windows(instance, program_of(instance), number, asking, packing, start)
+        windows = Lowering(instance, program_of(instance), number, asking, packing, start)
         windows.lower(1, tops, WORK)
         return windows.placement
     finally:
