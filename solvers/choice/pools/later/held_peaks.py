@@ -27,13 +27,10 @@ from ..program.program import Room
 from ..questions.asking import ByHeights
 from ..questions.question import Answer, Question
 from ..searches.filling import Filling, last_turn
-from ..searches.fullest import MOST_SCALED, FullestFirst
+from ..searches.fullest import FullestFirst
 from ..searches.lasting import LastingHeights
 from ..searches.peaks import Choice, is_held_by_peaks
 from .below_heights import BelowHeights
-
-WORTH = 1_000
-"""Where pools are to be lowered at any cost, the height of the highest is worth so many times what all choices cost."""
 
 
 class HeldPeaks(BelowHeights):
@@ -157,13 +154,9 @@ class HeldPeaks(BelowHeights):
         return high
 
     def _lowered_to(self, placement: Placement, tops: tuple[int, ...]) -> Lowering:
-        """From this placement, what is too high for these tops is lowered, window by window, whatever the second term costs by that."""
-        term = self.program.terms[1]
-        most = sum(map(max, term.of_homes))
-        price = max(most * (WORTH if most * WORTH < MOST_SCALED else 1) // max(*tops, 1), 1)
-        weighted = replace(self.program, terms=(term._replace(of_peaks=(price,) * len(tops)),))
-        windows = Lowering(self.instance, weighted, self.number, self.asking, self.packing, placement)
-        windows.lower(0, tops, self._some(budget.LOWERING_TO_HEIGHTS))
+        """From this placement, what is too high for these tops is chosen anew below them, window by window, whatever the second term costs by that."""
+        windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, placement)
+        windows.fit(1, tops, self._some(budget.LOWERING_TO_HEIGHTS))
         return windows
 
     def _from_heights(self) -> None:

@@ -11,7 +11,7 @@ from ....model.objective import peaks
 from ..program.program import Row
 from ..questions.question import Question
 from .packing import work_of_piece
-from .windows import NEIGHBOURS, STRETCHES, WINDOWS, Windows, cost_of
+from .windows import NEIGHBOURS, STRETCHES, WINDOWS, Windows, cost_of, first_question, stretched
 
 
 class Lowering(Windows):
@@ -21,15 +21,26 @@ class Lowering(Windows):
         """Choose anew where pools are higher than these tops, for the least of a term, the earlier ones no worse; the tops that are kept to then."""
         end = self.work + work
         for around in NEIGHBOURS:
-            clusters = list(self._clusters(tops))
-            for done, members in enumerate(clusters):
-                left = end - self.work
-                if left <= 0 or self._asking.stop is not None:
-                    break
-                some = self._with_neighbours(members, around)
-                tops = self._lower(index, some, tops, left // (len(clusters) - done))
+            for members, of_these in self._in_turn(tops, around, end):
+                tops = self._lower(index, members, tops, of_these)
         self._pack_whole(tops, end)
         return tuple(map(max, tops, peaks(self._instance, self.placement)))
+
+    def fit(self, index: int, tops: tuple[int, ...], work: int) -> None:
+        """Choose anew where pools are higher than these tops, until none is: a choice must end below them, and be cheap only among those that do."""
+        end = self.work + work
+        for around in NEIGHBOURS:
+            for members, of_these in self._in_turn(tops, around, end):
+                self._fit(index, members, tops, of_these)
+
+    def _in_turn(self, tops: tuple[int, ...], around: int, end: int) -> Iterator[tuple[list[int], int]]:
+        """Who is chosen anew together where pools are higher than these tops, with so many more on each side, and the work for them."""
+        clusters = list(self._clusters(tops))
+        for done, members in enumerate(clusters):
+            left = end - self.work
+            if left <= 0 or self._asking.stop is not None:
+                return
+            yield self._with_neighbours(members, around), left // (len(clusters) - done)
 
     def too_high(self, tops: tuple[int, ...]) -> list[int]:
         """The sections at which pools are higher than these tops."""
@@ -94,3 +105,18 @@ class Lowering(Windows):
                 if end_of_pool is not None and raised[p] >= end_of_pool:  # no room is gained by raising it
                     stretch[p], chosen = step, {}
         return tops
+
+    def _fit(self, index: int, members: list[int], tops: tuple[int, ...], work: int) -> None:
+        """Choose and pack these anew below the tops; where they cannot be packed, with more room left."""
+        part, near = self._part(index, members)
+        end, stretch = self.work + work, [0] * len(part.rooms)
+        first = replace(first_question(index, part, near, tops), most=None)
+        while self.work < end:
+            question = replace(first, stretch=tuple(stretch))
+            pools = self._asking.ask(part, question, max(end - self.work, 1)).pools
+            if pools is None:
+                return
+            chosen = dict(zip(members, pools, strict=True))
+            missed = self._pack(chosen, tops, {*near, *chosen.values()})
+            if not missed or not stretched(stretch, missed, STRETCHES):
+                return

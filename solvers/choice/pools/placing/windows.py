@@ -160,13 +160,13 @@ class Windows:
         if self._foreseen is None or self._foreseen[:2] != (index, members):
             self._foreseen = index, members, *self.part_of(index, members)
         *_, part, near = self._foreseen
-        return Wish(part, _first_question(index, part, near, tops), self._most(members))
+        return Wish(part, first_question(index, part, near, tops), self._most(members))
 
     def _anew(self, index: int, members: list[int], tops: tuple[int | None, ...], work: int, then: Next) -> bool:
         """Choose and pack the members of a window anew; was something gained?"""
         end = self.work + work
         part, near = self._part(index, members)
-        first = _first_question(index, part, near, tops)
+        first = first_question(index, part, near, tops)
         stretch = [0] * len(part.rooms)
         while self.work < end:
             question = replace(first, stretch=tuple(stretch), near=near if not any(stretch) else None)
@@ -303,7 +303,7 @@ def far_apart(windows: list[list[int]]) -> list[list[int]]:
     return [window for pair in zip_longest(windows[:half], windows[half:]) for window in pair if window is not None]
 
 
-def _first_question(index: int, part: Program, near: Pools, tops: tuple[int | None, ...]) -> Question:
+def first_question(index: int, part: Program, near: Pools, tops: tuple[int | None, ...]) -> Question:
     """Is there a better choice, the earlier terms no worse, below these peaks?"""
     costs = [cost_of(term, part.homes, near) for term in part.terms]
     held, stretch = tuple(costs[:index]), (0,) * len(part.rooms)

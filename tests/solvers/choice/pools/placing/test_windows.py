@@ -28,8 +28,8 @@ from solvers.model.solver import Limits, Silent, Task
 WORK = 2_000_000
 
 
-def instance_of(kind: str, buffers: int, seed: int) -> Instance:
-    instance = lower(with_preference(generate(kind, Request(buffers, seed)), Preference.SPEED)).instance
+def instance_of(kind: str, buffers: int, seed: int, prefer: Preference = Preference.SPEED) -> Instance:
+    instance = lower(with_preference(generate(kind, Request(buffers, seed)), prefer)).instance
     return scaled(instance, unit(instance))
 
 
@@ -74,6 +74,21 @@ def test_a_later_term_is_lowered_without_worsening_the_one_before() -> None:
     first, second = evaluate(instance, found)
     assert first <= evaluate(instance, start)[0]
     assert second < evaluate(instance, start)[1]
+
+
+@pytest.mark.parametrize(("buffers", "seed"), [(60, 0), (100, 0), (150, 2)])
+def test_a_placement_is_fitted_below_heights_that_another_has(buffers: int, seed: int, asking: Asking) -> None:
+    """At a price of heights instead, pools of the last two stay higher."""
+    instance = instance_of("hot", buffers, seed, Preference.SIZE)
+    other = get("pools_first").solve(instance, Task(Limits(work=1_000_000)), Silent()).placement
+    assert other is not None
+    tops, packing = peaks(instance, other), Packing(instance, Task(Limits(work=WORK)), Silent())
+    windows = Lowering(instance, program_of(instance), instance.class_number, asking, packing, start_of(instance))
+    assert windows.too_high(tops)
+    windows.fit(1, tops, WORK)
+    assert violation(instance, windows.placement) is None
+    assert not windows.too_high(tops)
+    assert all(map(le, peaks(instance, windows.placement), tops))
 
 
 @pytest.mark.parametrize(("kind", "buffers"), [("pools", 120), ("hot", 80)])
