@@ -240,7 +240,7 @@ NEAR_WHERE_FILLED = 20
 """Pools that were filled in turn are where windows begin if that is no farther above the bound than one part in so many."""
 LOWERING_IN_PIECES = Share(1, 3)
 """For pools that are too high for the linear program's heights."""
-LOWERING_TO_HEIGHTS = Share(1, 6)
+LOWERING_TO_HEIGHTS = Share(1, 4)
 """Where a second term counts the choice alone, to reach heights from the fullest sections;"""
 LOWERING_SECOND = Share(1, 3)
 """Where a second term counts peaks alone, for lower pools at no cost in the first;"""

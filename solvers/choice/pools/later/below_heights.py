@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,28 @@ from ..program.entries import prices_of_rows
 from ..program.least import only_homes
 from ..program.program import Program, settled_in
 from ..questions.question import Question
-from ..searches.fullest import FullestFirst
+from ..searches.fullest import FullestFirst, HeightsFound
 from ..searches.peaks import is_held_by_peaks
+
+
+class Below(NamedTuple):
+    """A term below the greatest heights that the earlier terms leave, at the prices of its linear program."""
+
+    held: Value
+    """The earlier terms' values."""
+    relaxed: int
+    """What the linear program proves if they are so."""
+    search: FullestFirst
+    """The search for heights at these prices,"""
+    of_rows: dict[int, float]
+    """those of rows,"""
+    heights: HeightsFound | None
+    """and what it found first."""
+
+    @property
+    def bound(self) -> int:
+        """What is proven if the earlier terms are so."""
+        return max(self.relaxed, self.search.bound)
 
 
 class BelowHeights(PlacedChoices):
@@ -33,8 +54,8 @@ class BelowHeights(PlacedChoices):
 
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
-        self.below = dict[int, Value]()
-        """The earlier terms' values when a term was last bounded by the linear program below the heights that they leave."""
+        self.below = dict[int, Below]()
+        """By term, for those after peaks: what the linear program below the heights that are left came to."""
         self.of_rows = dict[int, dict[int, float]]()
         """Prices of rows, by term; for those after peaks."""
 
@@ -54,11 +75,15 @@ class BelowHeights(PlacedChoices):
         assert self.value is not None
         return highest_tops(self.instance, self.program.terms[:index], self.value)
 
-    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
-        """One term alone, in pools that end no higher than this."""
+    def _all_below(self, ends: Sequence[int | None]) -> Program:
+        """The program in pools that end no higher than this."""
         rooms = tuple(room._replace(capacity=end) for room, end in zip(self.program.rooms, ends, strict=True))
-        lower = replace(self.program, rooms=rooms, terms=(self.program.terms[index],))
+        lower = replace(self.program, rooms=rooms)
         return settled_in(lower, only_homes(lower))
+
+    def _term_below(self, index: int, ends: Sequence[int | None]) -> Program:
+        """One term of it alone."""
+        return _only(self._all_below(ends), index)
 
     def _bound_where_homes_are_left(self, index: int) -> None:
         """Bound a term with each class where it costs least of the pools that the earlier terms, as they are, leave high enough: often that is one for all."""
@@ -95,34 +120,51 @@ class BelowHeights(PlacedChoices):
         """Is the program so large that its linear program with levels of heights would be solved approximately?"""
         return self.asking.joined(self.program) > budget.MOST_ENTRIES_WITH_PEAKS_HELD
 
-    def _relax_below_heights(self, index: int) -> bool:
+    def _relax_below_heights(self, index: int, held: Value | None = None) -> bool:
         """Bound a term of a large program by the linear program of all choices below the greatest heights that the earlier terms leave, once for these terms' values.
 
-        It needs no levels of heights. False if there is too little work for it.
+        It needs no levels of heights. At its prices, what is live at the fullest sections is then chosen exactly. False if there is too little work for it. If the
+        earlier terms are to be `held` at values that they have not reached, nothing is proven yet.
         """
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
-        if (held := self.value[:index]) == self.below.get(index):
-            return True
+        held = self.value[:index] if held is None else held
+        if not self._is_relaxed_below(index, held):
+            below = self._relaxed_below(index, held)
+            if below is None:
+                return False
+            self.below[index] = below
+        if held == self.value[:index]:
+            self._learn_bound(index, self.below[index].bound)
+        return True
+
+    def _is_relaxed_below(self, index: int, held: Value) -> bool:
+        return index in self.below and self.below[index].held == held
+
+    def _relaxed_below(self, index: int, held: Value) -> Below | None:
+        """What comes of it; None if there is too little work."""
         entries = self._some(budget.WHOLE) // budget.RELAXED_BELOW_PER_ENTRY
         if not self._is_large() or entries < budget.LEAST_ENTRIES_BELOW:
-            return False
-        lower = self._term_below(index, self._highest_tops(index))
-        rows = spread_rows(lower, entries)
+            return None
+        lower = self._all_below(highest_tops(self.instance, self.program.terms[:index], held))
+        alone = _only(lower, index)
+        rows = spread_rows(alone, entries)
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
         found = self.asking.relax(rows.program, (), self._some(budget.RELAXED_BELOW), budget.ROUNDS_BELOW)
         if found is None:
-            return False
-        self.below[index] = held
-        self._learn_bound(index, bound_of(lower, rows.in_whole(found)))
-        return True
+            return None
+        found = rows.in_whole(found)
+        question, of_rows = Question(index, held=held), dict(found.of_rows)
+        search = FullestFirst(self.instance, lower, self.number, self.asking, question, found.of_crowds, only_full=True)
+        heights = search.heights(of_rows, self._some(budget.HIGHEST))
+        return Below(held, bound_of(alone, found), search, of_rows, heights)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow, unless the linear program did; piece by piece, and by it if much is left open."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return
         held = self.value[:index]
-        if self._is_settled(index) or self.below.get(index) == held:
+        if self._is_settled(index) or self._is_relaxed_below(index, held):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))
@@ -138,3 +180,8 @@ class BelowHeights(PlacedChoices):
         bound = Pieces(lower, self.asking, self.of_rows.get(index, {}).items()).bound(self._some(share))
         if bound is not None:
             self._learn_bound(index, bound)
+
+
+def _only(program: Program, index: int) -> Program:
+    """The program with one of its terms."""
+    return replace(program, terms=(program.terms[index],))

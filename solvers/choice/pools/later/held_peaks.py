@@ -114,16 +114,22 @@ class HeldPeaks(BelowHeights):
         ]
 
     def _fill_at_prices(self, least: int) -> None:
-        """Fill pools again, below the heights of choices at the fullest sections at prices on room: these know of all others, too."""
-        if self._is_over() or not self._find_prices(1):
+        """Fill pools again, below the heights of choices at the fullest sections at prices on room, which know of all others; the linear program's if it was solved."""
+        if self._is_over():
             return
-        question = Question(1, held=(least,))
-        search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
-        for _ in range(budget.HEIGHTS_FILLED):
-            found = search.heights(self.of_rows[1], self._some(budget.HIGHEST))
-            if found is None or self._is_over():
-                return
-            if not search.add(self._fill_below(*found)):
+        if self.divided is None and self._relax_below_heights(1, (least,)):
+            below = self.below[1]
+            search, prices, found = below.search, below.of_rows, below.heights
+        elif self._find_prices(1):
+            prices, question = self.of_rows[1], Question(1, held=(least,))
+            search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+            found = search.heights(prices, self._some(budget.HIGHEST))
+        else:
+            return
+        for number in range(budget.HEIGHTS_FILLED):
+            if number:
+                found = search.heights(prices, self._some(budget.HIGHEST))
+            if found is None or self._is_over() or not search.add(self._fill_below(*found)):
                 return
 
     def _fill_below(self, tops: tuple[int, ...], kept: Mapping[int, int]) -> list[int]:

@@ -7,16 +7,17 @@ counted at the linear program's prices. Once the heights are given, the other cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
+from typing import TypeAlias
 
 import numpy as np
 
 from ....model.instance import Instance, Ints
 from .. import budget
 from ..placing.windows import STRETCHES, stretched
-from ..prices.crowds import Relaxed
+from ..prices.crowds import Crowd, Relaxed
 from ..program.program import Costs, Pools, Program, Room, Row, Section, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
@@ -46,16 +47,33 @@ SHARE_OF_WASTE = 2
 """At most the room that is free at a section, divided by this, is given up to gaps."""
 
 
+HeightsFound: TypeAlias = tuple[tuple[int, ...], dict[int, int]]
+"""The pools' heights, and the pools of the classes that are live where they follow from."""
+
+
 class FullestFirst:
     """The search for one term, with the earlier ones held by the question. `number` is the class of each block."""
 
-    def __init__(self, instance: Instance, program: Program, number: Ints, asking: Asking, question: Question) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        program: Program,
+        number: Ints,
+        asking: Asking,
+        question: Question,
+        of_crowds: Sequence[tuple[Crowd, float]] = (),
+        *,
+        only_full: bool = False,
+    ) -> None:
+        """`of_crowds`: crowds that have a price beside rows. `only_full`: less comes first, what is live at nearly full sections; that is bounded sooner."""
+        self._of_crowds = [(crowd, price, _most_votes(program, crowd)) for crowd, price in of_crowds]
         self._program, self._asking, self._question = program, asking, question
         self._live = _live(instance)
         self._of_rect = number[instance.part_block[instance.rect_part]]
         self._begin, self._end = instance.rect_start, instance.rect_end
         sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         self._sizes = np.stack([pool.whole(sizes) for pool in instance.pools], axis=1)
+        self._least = FULL * int(self._live.max(initial=0)) if only_full else 0
         self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
         self._first, self._kept = set[int](), set[int]()
         """The classes that are chosen first, and those of them that keep their pools."""
@@ -127,7 +145,7 @@ class FullestFirst:
                     ends[pool] = end_here if known is None else min(known, end_here)
         return tuple(ends)
 
-    def heights(self, prices: Mapping[int, float], work: int) -> tuple[tuple[int, ...], dict[int, int]] | None:
+    def heights(self, prices: Mapping[int, float], work: int) -> HeightsFound | None:
         """The pools' heights that a choice at the fullest sections gives, at these prices of rows, and who keeps his pool; None if none was found.
 
         Prices say nothing of classes that are higher than a pool. Where that costs much, heights are looked for again with this pool higher, and the cheapest of all
@@ -236,7 +254,7 @@ class FullestFirst:
         while self._sections:
             section = self._sections[0]
             free = self._classes(section)
-            if self._first and len(self._first | free) > most:
+            if self._first and (len(self._first | free) > most or int(self._live[section]) * 1000 < self._least):
                 return True
             self._first |= free
             if int(self._live[section]) * 1000 >= int(self._live.max()) * FULL:
@@ -277,6 +295,12 @@ class FullestFirst:
             rest += scaled * (row.always - program.rooms[row.pool].spare)
             for group, units in row.members:
                 costs[group][program.homes[group].index(row.pool)] += scaled * units
+        for crowd, price, most in self._of_crowds:
+            if not self._first.issuperset(crowd.classes):
+                pool, scaled = program.rows[crowd.row].pool, int(price * self._scale)
+                rest -= scaled * most
+                for group, votes in zip(crowd.classes, crowd.votes, strict=True):
+                    costs[group][program.homes[group].index(pool)] += scaled * votes
         rest += sum(min(due) for group, due in enumerate(costs) if group not in self._first)
         term = Costs(tuple(map(tuple, costs)), tuple(-each for each in worth))
         part = part_of(replace(program, terms=(*program.terms[:index], term)), sorted(self._first))
@@ -341,6 +365,14 @@ def part_of(program: Program, members: list[int]) -> Program:
         tuple(term._replace(of_homes=tuple(term.of_homes[group] for group in members)) for term in program.terms),
         tuple((number[a], number[b]) for a, b in program.apart if a in number and b in number),
     )
+
+
+def _most_votes(program: Program, crowd: Crowd) -> int:
+    """How many votes the crowd may have in its pool as it is."""
+    pool = program.rows[crowd.row].pool
+    capacity = program.rooms[pool].capacity
+    room = program.rooms[pool].below(program.highest(pool) if capacity is None else capacity)
+    return sum(step <= room for step in crowd.steps(program))
 
 
 def _live(instance: Instance) -> Ints:
