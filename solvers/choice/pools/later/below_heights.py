@@ -36,12 +36,12 @@ class Below(NamedTuple):
     """The earlier terms' values."""
     relaxed: int
     """What the linear program proves if they are so."""
-    search: FullestFirst
-    """The search for heights at these prices,"""
     of_rows: dict[int, float]
-    """those of rows,"""
+    """Its prices of rows."""
+    search: FullestFirst
+    """The search for heights at its prices."""
     heights: HeightsFound | None
-    """and what it found first."""
+    """The first heights that were found by it."""
 
     @property
     def bound(self) -> int:
@@ -123,26 +123,30 @@ class BelowHeights(PlacedChoices):
     def _relax_below_heights(self, index: int, held: Value | None = None) -> bool:
         """Bound a term of a large program by the linear program of all choices below the greatest heights that the earlier terms leave, once for these terms' values.
 
-        It needs no levels of heights. At its prices, what is live at the fullest sections is then chosen exactly. False if there is too little work for it. If the
-        earlier terms are to be `held` at values that they have not reached, nothing is proven yet.
+        It needs no levels of heights. At its prices, what is live at the fullest sections is then chosen exactly. True if this is known for the values that the
+        earlier terms have, or at which they are to be `held`; the bound is learned once they have them.
         """
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return False
         held = self.value[:index] if held is None else held
-        if not self._is_relaxed_below(index, held):
+        if index not in self.below or self.below[index].held != held:
             below = self._relaxed_below(index, held)
             if below is None:
                 return False
             self.below[index] = below
-        if held == self.value[:index]:
-            self._learn_bound(index, self.below[index].bound)
+        self._learn_below(index)
         return True
 
-    def _is_relaxed_below(self, index: int, held: Value) -> bool:
-        return index in self.below and self.below[index].held == held
+    def _learn_below(self, index: int) -> bool:
+        """Learn what is known below such heights, if the earlier terms have those values; true if that is so."""
+        below = self.below.get(index)
+        if below is None or self.value is None or self.value[:index] != below.held:
+            return False
+        self._learn_bound(index, below.bound)
+        return True
 
     def _relaxed_below(self, index: int, held: Value) -> Below | None:
-        """What comes of it; None if there is too little work."""
+        """What is found below such heights; None if there is too little work, or nothing was found in it."""
         entries = self._some(budget.WHOLE) // budget.RELAXED_BELOW_PER_ENTRY
         if not self._is_large() or entries < budget.LEAST_ENTRIES_BELOW:
             return None
@@ -157,14 +161,14 @@ class BelowHeights(PlacedChoices):
         question, of_rows = Question(index, held=held), dict(found.of_rows)
         search = FullestFirst(self.instance, lower, self.number, self.asking, question, found.of_crowds, only_full=True)
         heights = search.heights(of_rows, self._some(budget.HIGHEST))
-        return Below(held, bound_of(alone, found), search, of_rows, heights)
+        return Below(held, bound_of(alone, found), of_rows, search, heights)
 
     def _bound_below_heights(self, index: int) -> None:
         """Bound a term in pools that are no higher than the earlier terms, as they are, allow, unless the linear program did; piece by piece, and by it if much is left open."""
         if self._is_over() or self.value is None or not is_held_by_peaks(self.program, index):
             return
         held = self.value[:index]
-        if self._is_settled(index) or self._is_relaxed_below(index, held):
+        if self._is_settled(index) or self._learn_below(index):
             return
         search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(index, held=held))
         ends = search.highest(self._some(budget.HIGHEST))

@@ -115,22 +115,24 @@ class HeldPeaks(BelowHeights):
 
     def _fill_at_prices(self, least: int) -> None:
         """Fill pools again, below the heights of choices at the fullest sections at prices on room, which know of all others; the linear program's if it was solved."""
-        if self._is_over():
+        if self._is_over() or self.value is None:
             return
-        if self.divided is None and self._relax_below_heights(1, (least,)):
+        held = (min(least, self.value[0]),)
+        if self.divided is None and self._relax_below_heights(1, held):
             below = self.below[1]
             search, prices, found = below.search, below.of_rows, below.heights
         elif self._find_prices(1):
-            prices, question = self.of_rows[1], Question(1, held=(least,))
-            search = FullestFirst(self.instance, self.program, self.number, self.asking, question)
+            search = FullestFirst(self.instance, self.program, self.number, self.asking, Question(1, held=held))
+            prices = self.of_rows[1]
             found = search.heights(prices, self._some(budget.HIGHEST))
         else:
             return
-        for number in range(budget.HEIGHTS_FILLED):
-            if number:
-                found = search.heights(prices, self._some(budget.HIGHEST))
-            if found is None or self._is_over() or not search.add(self._fill_below(*found)):
-                return
+        left = budget.HEIGHTS_FILLED
+        while found is not None and not self._is_over():
+            left -= 1
+            has_more = search.add(self._fill_below(*found)) and left > 0
+            found = search.heights(prices, self._some(budget.HIGHEST)) if has_more else None
+        self._learn_below(1)
 
     def _fill_below(self, tops: tuple[int, ...], kept: Mapping[int, int]) -> list[int]:
         """Fill pools below these heights, with these classes in their pools; the sections at which pools are still too high."""

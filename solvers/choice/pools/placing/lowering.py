@@ -27,7 +27,7 @@ class Lowering(Windows):
         return tuple(map(max, tops, peaks(self._instance, self.placement)))
 
     def fit(self, index: int, tops: tuple[int, ...], work: int) -> None:
-        """Choose anew where pools are higher than these tops, until none is: a choice must end below them, and be cheap only among those that do."""
+        """Choose anew where pools are higher than these tops, as far as that goes: a choice must end below them, and be cheap only among those that do."""
         end = self.work + work
         for around in NEIGHBOURS:
             for members, of_these in self._in_turn(tops, around, end):

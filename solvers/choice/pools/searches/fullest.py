@@ -65,7 +65,7 @@ class FullestFirst:
         *,
         only_full: bool = False,
     ) -> None:
-        """`of_crowds`: crowds that have a price beside rows. `only_full`: less comes first, what is live at nearly full sections; that is bounded sooner."""
+        """`of_crowds`: crowds that have a price beside rows. `only_full`: only what is live at sections that are nearly full is chosen first, which ends sooner."""
         self._of_crowds = [(crowd, price, _most_votes(program, crowd)) for crowd, price in of_crowds]
         self._program, self._asking, self._question = program, asking, question
         self._live = _live(instance)
@@ -73,7 +73,7 @@ class FullestFirst:
         self._begin, self._end = instance.rect_start, instance.rect_end
         sizes = (instance.part_high - instance.part_low)[instance.rect_part]
         self._sizes = np.stack([pool.whole(sizes) for pool in instance.pools], axis=1)
-        self._least = FULL * int(self._live.max(initial=0)) if only_full else 0
+        self._least_live = FULL * int(self._live.max(initial=0)) if only_full else 0
         self._sections: list[int] = np.argsort(-self._live, kind="stable").tolist()
         self._first, self._kept = set[int](), set[int]()
         """The classes that are chosen first, and those of them that keep their pools."""
@@ -83,7 +83,7 @@ class FullestFirst:
         self._stay = dict[int, int]()
         """The pools that were kept for the best choice."""
         self.bound = 0
-        """A lower bound of the term, if the earlier ones are at their least."""
+        """A lower bound of the term while the earlier ones are no more than is held, the greatest of all that were found."""
         self.best: Choice | None = None
         """The best choice, and the heights below which it was found."""
         self.stretch = [STRETCH] * len(program.rooms)
@@ -153,6 +153,8 @@ class FullestFirst:
         """
         self._asking.work += self._program.entries // budget.SETTLED_A_UNIT
         needs = Needs(self._program, self._question.term, self._outside(prices), self._first)
+        if not needs.have_room:
+            return None
         best, rooms = None, None
         for _ in range(HEIGHTS_TRIED):
             tops = self._find_tops(dict(prices), work, rooms)
@@ -254,7 +256,7 @@ class FullestFirst:
         while self._sections:
             section = self._sections[0]
             free = self._classes(section)
-            if self._first and (len(self._first | free) > most or int(self._live[section]) * 1000 < self._least):
+            if self._first and (len(self._first | free) > most or int(self._live[section]) * 1000 < self._least_live):
                 return True
             self._first |= free
             if int(self._live[section]) * 1000 >= int(self._live.max()) * FULL:
@@ -284,7 +286,10 @@ class FullestFirst:
         return self._raised(part.least_tops(answer.pools), worth, rooms)
 
     def _priced(self, prices: Mapping[int, float], rooms: tuple[Room, ...]) -> tuple[Program, int, list[int]]:
-        """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth."""
+        """The program of the classes that are chosen first, at prices; the least that all others cost; what a unit of each pool's height is worth.
+
+        A crowd with others in it costs its price for each vote, less that for all votes that it may have; one of these classes alone is counted by the program itself.
+        """
         program, index = replace(self._program, rooms=rooms), self._question.term
         prices = self._outside(prices)
         costs = [[self._scale * cost for cost in each] for each in program.terms[index].of_homes]
@@ -371,8 +376,8 @@ def _most_votes(program: Program, crowd: Crowd) -> int:
     """How many votes the crowd may have in its pool as it is."""
     pool = program.rows[crowd.row].pool
     capacity = program.rooms[pool].capacity
-    room = program.rooms[pool].below(program.highest(pool) if capacity is None else capacity)
-    return sum(step <= room for step in crowd.steps(program))
+    height = program.highest(pool) if capacity is None else program.rooms[pool].below(capacity)
+    return sum(step <= height for step in crowd.steps(program))
 
 
 def _live(instance: Instance) -> Ints:

@@ -28,6 +28,11 @@ class Needs:
         self._due[self._needs > np.array(ends)] = np.inf  # beside what is there in any case
         self._others = np.array([group not in chosen for group in range(len(self._due))])
 
+    @property
+    def have_room(self) -> bool:
+        """Has each class a pool that is high enough for it?"""
+        return bool(np.isfinite(self._due).any(axis=1).all())
+
     def _lost(self, tops: Sequence[int]) -> Floats:
         """By class: how much more than in its cheapest pool it costs in the cheapest of those that are high enough."""
         high = np.array([room.below(top) for room, top in zip(self._rooms, tops, strict=True)])

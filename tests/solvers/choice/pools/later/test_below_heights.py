@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner import Options, Preference, plan
 from planner.generate import Request, generate
-from planner.model.problem import Problem
+from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
@@ -21,6 +21,7 @@ from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.searches.peaks import is_held_by_peaks
 from solvers.model.instance import Term
+from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 from tests.property.test_solvers_alone import check
 from tests.small.oracle import solve
@@ -101,9 +102,32 @@ def test_nothing_is_proven_while_the_first_term_is_not_what_it_is_to_be() -> Non
     assert run._relax_below_heights(1, least[:1])
     assert not run.bound[1:]
     run.value, work = least, run.work
-    assert run._relax_below_heights(1)
+    run._bound_below_heights(1)
     assert run.bound[1] == run.below[1].bound > 0
     assert run.work == work
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_heights_of_pools_that_are_too_low_for_some_block_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No placement has peaks that add up to 10: c takes 7 alone, and then a and b are in two pools."""
+    monkeypatch.setattr(budget, "MOST_ENTRIES_WITH_PEAKS_HELD", -1)
+    buffers = (
+        Buffer("a", 4, live=((0, 1),), pools=("A",), accesses=3),
+        Buffer("b", 4, live=((0, 1),), pools=("B",), accesses=3),
+        Buffer("c", 7, live=((9, 10),), accesses=9),
+        Buffer("d", 1, live=((0, 1),), accesses=7),
+        Buffer("e", 1, live=((0, 1),), accesses=5),
+    )
+    pools, terms = (Pool("A", None, rank=0), Pool("B", None, rank=1)), (Term.SUM_OF_PEAKS, Term.ACCESS_COST)
+    instance = lower(Problem(buffers, pools, terms=terms)).instance
+    start = get("greedy").solve(instance, Task(Limits(work=20_000)), Silent()).placement
+    run = HeldPeaks(instance, program_of(instance), Task(Limits(work=WORK), start=start), Silent())
+    assert run._relax_below_heights(1, (10,))
+    assert run.below[1].heights is None
+    run._fill(at_prices=True)
+    run.asking.close()
+    assert run.value is not None
+    assert run.value[0] > 10
 
 
 @pytest.mark.parametrize(("most", "least"), [(1 << 40, 0), (0, 1 << 40)])

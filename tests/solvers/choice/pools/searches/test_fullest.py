@@ -23,7 +23,8 @@ from solvers.bounds.first_bounds import first_bounds
 from solvers.choice.pools import budget
 from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing.packing import Packing
-from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.prices.crowds import Crowd
+from solvers.choice.pools.program.program import Costs, Program, Room, Row
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking, ByHeights
 from solvers.choice.pools.questions.question import Answer, Question
@@ -363,3 +364,10 @@ def test_where_what_was_chosen_first_leaves_no_room_all_are_chosen_dearest_first
     assert search._ask(tops, in_the_way, None, WORK) is not None
     assert len(dearest) > 2
     assert dearest[1] * 10 < max(max(costs) for costs in program.terms[1].of_homes)
+
+
+def test_a_crowd_in_a_pool_without_end_may_have_all_its_votes_above_a_reserved_range() -> None:
+    rooms = Room(None, ((0, 3),), 0, 0), Room(None, (), 0, 0)
+    rows = tuple(Row(pool, 0, 0, ((0, 5), (1, 5))) for pool in range(2))
+    program = Program(((0, 1), (0, 1)), rooms, rows, (Costs(((1, 9), (1, 9)), (0, 0)),), ())
+    assert fullest._most_votes(program, Crowd(0, (0, 1), (1, 1))) == 2
