@@ -109,7 +109,10 @@ def test_a_reader_that_leaves_early_ends_the_command_quietly(tmp_path: Path) -> 
     buffers = [{"id": f"buffer {i} {'x' * 100}", "size": 8, "live": [[i, i + 1]]} for i in range(3000)]
     problem = written(tmp_path, {"format": "memplan/1", "lifetimes": "half_open", "buffers": buffers})
     with subprocess.Popen(
-        [*COMMAND, "plan", problem], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        [*COMMAND, "plan", problem, "--time-limit", "60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
