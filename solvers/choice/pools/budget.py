@@ -27,7 +27,9 @@ SECONDS_PER_BLOCK = 2e-4
 MOST_ENTRIES_OF_SMALL = 10_000
 """Programs with no more numbers are small, and mostly answered as a whole."""
 LARGE, LARGE_WITH_PEAKS = 4_000, 600
-"""Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice."""
+"""Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice,"""
+LARGE_WITH_MANY_ENTRIES, MANY_ENTRIES = 400, 8_000
+"""and still earlier if there are so many numbers in them."""
 LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
 """So are those of the choice alone where so many are live at a time, on average, from so many blocks on, with less work for each number in them."""
 WITHOUT_LIMIT = 4_000_000
@@ -229,8 +231,10 @@ WHERE_NEAR = Share(1, 2)
 """For the whole program again, where its first answer was near the bound."""
 HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
-ENTRIES_AT_FIRST = 8_000
-"""Of large ones rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
+ENTRIES_OF_LARGE, ENTRIES_AT_FIRST = 25_000, 8_000
+"""Of those with more numbers rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
+CORE_WITH_HEIGHTS = Share(1, 5)
+"""For a choice of the classes that the linear program divides, heights being weighed."""
 WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 72, 48
 """For boxes of heights, of which the likeliest are where windows begin. So much for each number in the program is left to windows; and with less than so much
 for each there are no boxes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...bounds.prices.priced_room import can_price
 from ...heuristics.assign.from_prices import settled
 from ...model.errors import StopReason
 from ...model.instance import Instance, Placement
-from ...model.objective import evaluate, peaks
+from ...model.objective import peaks
 from ...model.outcome import Outcome
 from . import budget
 from .budget import Share
@@ -34,6 +34,7 @@ from .program.program import Program
 from .program.writing import pools_of_classes
 from .questions.question import Answer, Question
 from .searches.boxes import BoxSearch
+from .searches.core import CoreSearch, divides_few
 from .searches.filling import Filling
 from .searches.floors_of_pieces import Floors
 from .searches.peaks import Choice
@@ -189,7 +190,8 @@ class InPieces(InSteps):
         work -= 0 if relaxed is None else relaxed.work
         if relaxed is not None and can_ascend:
             self.ascent = Ascent(self.program, self._highest_prices(relaxed))
-        if relaxed is not None and self._improve_filled(relaxed):
+        if relaxed is not None and self._fill_near(relaxed) and self.program.entries > MOST_ENTRIES:
+            self._improve(0, self._some(budget.WINDOWS))
             self._choose_again_in_some_pools()
             return True
         if self.asking.joined(self.program) < self.program.entries and not self._is_mostly_alike():
@@ -202,19 +204,37 @@ class InPieces(InSteps):
         self.relaxed = relaxed
         if relaxed is None:
             return False
+        self._choose_where_divided(relaxed)
         likely = self._weigh_heights(relaxed)
+        share = budget.WHOLE if likely else budget.WINDOWS
+        if self._ends_within(budget.NEAR):
+            self._improve(0, self._some(share))
+            return True
         found = self._settled_at(likely or relaxed)
         self._take(found)
         if found is not None and not self._is_over():
-            self._go_on_from(found, (likely or relaxed).peaks, budget.WHOLE if likely else budget.WINDOWS)
+            self._go_on_from(found, likely or relaxed, share)
         return found is not None
+
+    def _choose_where_divided(self, relaxed: Relaxed) -> None:
+        """Choose what the linear program leaves open, heights being weighed, and pack that; only where it decides most classes."""
+        if self._is_over() or self.ascent is not None or not divides_few(relaxed):
+            return
+        self.packing.work += budget.WINDOW_PER_ENTRY * self.program.entries
+        core = CoreSearch(self.asking, self.program, 0, relaxed)
+        pools = core.choice(Question(0), self._some(budget.CORE_WITH_HEIGHTS))
+        if pools is not None:
+            tops = self.program.least_tops(pools)
+            choice = Choice(self.program.value(0, pools, tops), tops, pools)
+            if self.value is None or choice.value < self.value[0]:
+                self._pack_below(choice, self._some(budget.CLASHES))
 
     def _weigh_heights(self, relaxed: Relaxed) -> Relaxed | None:
         """The linear program's solution at the heights at which a choice is likely to cost least, where crowds gain much, with a bound from boxes of heights."""
         left, entries = self._some(budget.WHOLE), self.program.entries
         work = min(self._some(budget.WEIGHING), left - budget.WINDOWS_PER_ENTRY * entries)
         is_enough = budget.LEAST_WEIGHING_PER_ENTRY * entries <= work and entries <= budget.MOST_ENTRIES_WEIGHED
-        if self.value is None or not is_enough or not self._is_worth_boxes(relaxed):
+        if self.value is None or not is_enough or self._ends_within(budget.OPEN) or not self._is_worth_boxes(relaxed):
             return None
         self.boxes = BoxSearch(self.program, self.asking, Question(0), self.value[0], work, weighs=True)
         self._learn_bound(0, self.boxes.run(self._least_of_program(0) or 0, relaxed))
@@ -233,7 +253,7 @@ class InPieces(InSteps):
         """Is the program too large for one linear program with crowds and the work that there is? Where many blocks are live, crowds gain less than windows take."""
         joined = self.asking.joined(self.program)
         is_scarce = self.weighed is not None and self.best is not None
-        is_large = MOST_ENTRIES < joined == self.program.entries
+        is_large = budget.ENTRIES_OF_LARGE < joined == self.program.entries
         return is_scarce and is_large and not has_many_live(self.instance, budget.LIVE_WHERE_CUT)
 
     def _highest_prices(self, relaxed: Relaxed) -> Relaxed:
@@ -252,17 +272,17 @@ class InPieces(InSteps):
         self._learn_prices(0, ascent.best, ())
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
-    def _go_on_from(self, found: Placement, tops: Sequence[int], share: Share) -> None:
-        """Improve window by window from this placement with its pools lowered, or from the best, if that is cheaper."""
+    def _go_on_from(self, found: Placement, relaxed: Relaxed, share: Share) -> None:
+        """Improve window by window from this placement with its pools lowered to that solution's heights, or from the best, if that is cheaper."""
         assert self.best is not None
         assert self.value is not None
         windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, found)
+        tops = windows.lower(0, relaxed.peaks, self._some(budget.LOWERING_IN_PIECES))
+        value, *_ = self._take(windows.placement)
         term = self.program.terms[0]
-        (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
-        least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
-        if least < self.value[0]:
-            tops = windows.lower(0, tuple(tops), self._some(budget.LOWERING_IN_PIECES))
-            value, *_ = self._take(windows.placement)
+        is_missed = (term.of_tops(tops) - term.of_tops(relaxed.peaks)) * budget.OPEN > value
+        if is_missed and relaxed is not self.relaxed:
+            self._choose_where_divided(relaxed)
         if value > self.value[0]:
             windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
@@ -270,7 +290,7 @@ class InPieces(InSteps):
 
     def _relax_soon(self, work: int, *, is_first: bool) -> Relaxed | None:
         """The linear program without crowds, which shows how high pools should be; of a large one some rows are enough where crowds may follow."""
-        if self.program.entries <= MOST_ENTRIES:
+        if self.program.entries <= budget.ENTRIES_OF_LARGE:
             return self._relax_within(0, 1, work) if is_first else None
         rows = spread_rows(self.program, budget.ENTRIES_AT_FIRST if is_first else self.program.entries)
         self.packing.work += self.program.entries // budget.SETTLED_A_UNIT
@@ -291,8 +311,8 @@ class InPieces(InSteps):
         rise = bound_of(self.program, further) / max(bound_of(self.program, first), 1) - 1
         return replace(further, gain=max(rise, further.gain), work=first.work + further.work)
 
-    def _improve_filled(self, relaxed: Relaxed) -> bool:
-        """Fill pools in turn, and improve that window by window; false if that comes to little.
+    def _fill_near(self, relaxed: Relaxed) -> bool:
+        """Fill pools in turn; false if that comes to little.
 
         Only where pools can be no lower together, and each has room for what the linear program puts into it.
         """
@@ -304,11 +324,7 @@ class InPieces(InSteps):
         found = filling.run(self._some(budget.FILLING))
         self.packing.work += filling.work
         self._take(found)
-        if found is None or not self._ends_within(budget.NEAR_WHERE_FILLED):
-            return False
-        windows = Windows(self.instance, self.program, self.number, self.asking, self.packing, found)
-        self._go_on(windows, 0, peaks(self.instance, found), self._some(budget.WINDOWS))
-        return True
+        return found is not None and self._ends_within(budget.NEAR_WHERE_FILLED)
 
     def _settled_at(self, relaxed: Relaxed) -> Placement | None:
         """Each block in the pool that is cheapest at the prices, below the peaks of the linear program."""
@@ -331,7 +347,7 @@ class InPieces(InSteps):
         return (
             relaxed is not None
             and relaxed.gain >= budget.GAIN_OF_CROWDS
-            and self.asking.joined(self.program) <= MOST_ENTRIES
+            and self.asking.joined(self.program) <= budget.ENTRIES_OF_LARGE
             and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES_IN_PIECES)
         )
 
@@ -367,7 +383,8 @@ def has_room_for_each(program: Program, relaxed: Relaxed) -> bool:
 def is_large(instance: Instance, program: Program, work: int | None) -> bool:
     """Is this too large for questions about the program as a whole, by its blocks, or, where many are live at a time, for so much work?"""
     if weighs_peaks(program):
-        return instance.blocks > budget.LARGE_WITH_PEAKS
+        has_many = program.entries > budget.MANY_ENTRIES
+        return instance.blocks > (budget.LARGE_WITH_MANY_ENTRIES if has_many else budget.LARGE_WITH_PEAKS)
     is_scarce = work is not None and work < budget.CROWDED_PER_ENTRY * program.entries
     is_choice = not any(any(term.of_peaks) for term in program.terms[:1])
     is_crowded = is_scarce and is_choice and has_many_live(instance, budget.LIVE_WHERE_CUT)

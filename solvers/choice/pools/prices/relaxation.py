@@ -23,7 +23,7 @@ from .lifting import Present, Votes, lifted_covers, members_of
 
 LEAST_EXCESS_OF_COVERS = 0.01
 """A lifted cover's row that is violated by less than this part is not added."""
-MOST_ENTRIES = 25_000
+MOST_ENTRIES = 60_000
 """Programs with more entries are solved approximately, unless they have no levels."""
 EASE = 16
 """As many of them as these count for one where height is free."""

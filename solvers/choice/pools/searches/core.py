@@ -16,10 +16,12 @@ from ..program.program import Pools, Program, settled_in
 from ..questions.asking import Asking
 from ..questions.question import Answer, Question
 
-CORE = 100
-"""Classes that the linear program decides least clearly, besides those that it divides."""
+CORE, CORE_WITH_PEAKS = 100, 25
+"""Classes that the linear program decides least clearly, besides those that it divides; fewer where peaks are weighed, which is far harder."""
 WHOLE = 0.999
 """A class with more than that in one home is not divided."""
+FEW = (3, 10)
+"""Few classes are divided if they are no more than so many of so many: more are where the program mixes heights that are far apart, and then it says little."""
 SOON = 3
 """The core grows where the best choice took no more than such a part of what is left."""
 LARGER = 4
@@ -34,8 +36,17 @@ def homes_of(program: Program, relaxed: Relaxed) -> Pools:
     return tuple(homes[max(range(len(homes)), key=lambda n: shares[n])] for homes, shares in both)
 
 
+def divides_few(relaxed: Relaxed) -> bool:
+    """Does the linear program divide few classes?"""
+    part, of = FEW
+    return sum(max(shares) <= WHOLE for shares in relaxed.shares) * of <= part * len(relaxed.shares)
+
+
 class CoreSearch:
-    """The search for one term that counts no peaks, its linear program being solved. Questions say how long rows are, and what is to be kept apart."""
+    """The search for one term, its linear program being solved. Questions say how long rows are, and what is to be kept apart.
+
+    Only a choice may be asked for where the term counts peaks.
+    """
 
     def __init__(self, asking: Asking, program: Program, term: int, relaxed: Relaxed) -> None:
         self._asking, self._program, self._term = asking, program, term
@@ -63,7 +74,8 @@ class CoreSearch:
 
     def choice(self, question: Question, work: int, crowded: Set[int] = frozenset()) -> Pools | None:
         """A choice, perhaps none of the best; None if none was found within the work. Where there is none, the crowded classes are chosen next."""
-        end, size, found, beside = self.work + work, CORE, None, set[int]()
+        size = CORE_WITH_PEAKS if question.weighs_peaks(self._program) else CORE
+        end, found, beside = self.work + work, None, set[int]()
         while True:
             free = beside.union(self._least_clear[: self._divided + size])
             self._free_where_full(free, question)

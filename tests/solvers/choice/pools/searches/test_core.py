@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -13,6 +14,7 @@ from solvers.choice.pools.questions.question import Answer, Clash, Question
 from solvers.choice.pools.searches import core
 from solvers.choice.pools.searches.core import CoreSearch
 
+from ..prices.test_crowds import program_like
 from .test_dearest_first import program_for_speed
 from .test_floors import choices
 
@@ -23,6 +25,12 @@ def relaxed(asking: Asking, program: Program) -> Relaxed:
     found = asking.relax(program, (), WORK)
     assert found is not None
     return found
+
+
+def cost_if_it_fits(program: Program, pools: Pools) -> int | None:
+    tops = program.least_tops(pools)
+    fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
+    return program.value(0, pools, tops) if fits else None
 
 
 @pytest.mark.parametrize("size", [0, 3, 100])
@@ -45,6 +53,24 @@ def test_choices_fit_and_a_core_of_all_classes_gives_the_best(
         assert min(everything.values()) <= everything[better] <= everything[found]
         if size == 100:
             assert everything[found] == min(everything.values())
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_heights_are_weighed_where_they_have_a_price(
+    kind: str, size: int, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "CORE_WITH_PEAKS", size)
+    for seed in range(4):
+        program = program_like(kind, 8, seed)
+        least = min(cost for pools in product(*program.homes) if (cost := cost_if_it_fits(program, pools)) is not None)
+        found = CoreSearch(asking, program, 0, relaxed(asking, program)).choice(Question(0), WORK)
+        if found is None:
+            assert size < 100
+            continue
+        cost = cost_if_it_fits(program, found)
+        assert cost is not None
+        assert cost == least if size == 100 else cost >= least
 
 
 @pytest.mark.parametrize("stretch", [0, 50, 200])
