@@ -10,12 +10,15 @@ from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
+from scripts.measure.solving.memories import with_ranges
+from solvers.choice.pools import budget
 from solvers.choice.pools.in_pieces import InPieces, has_room_for_each
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.relaxation import AT_ONCE, Relaxation
-from solvers.choice.pools.program.program import Program
+from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import program_of
-from solvers.choice.pools.searches.core import divides_few
+from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.searches.core import CoreSearch, divides_few
 from solvers.geometry.presolve import scaled, unit
 
 
@@ -48,6 +51,36 @@ def test_what_the_linear_program_leaves_open_is_chosen_with_heights(kind: str, c
     assert value is not None
     assert bound is not None
     assert bound <= value <= 1.005 * bound
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+@pytest.mark.parametrize("form", ["none", "middle"])
+def test_what_is_chosen_with_heights_is_placed_and_proves_nothing_false(
+    kind: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small problems, as if they were large; the optimum is what is proven of them as they are."""
+    chosen = list[Pools]()
+    choice = CoreSearch.choice
+
+    def remembered(self: CoreSearch, question: Question, work: int) -> Pools | None:
+        found = choice(self, question, work)
+        chosen.extend([] if found is None else [found])
+        return found
+
+    for seed in range(6):
+        problem = with_preference(with_ranges(generate(kind, Request(12, seed)), form), Preference.BALANCED)
+        best = plan(problem, Options(time_limit=None, work_limit=2_000_000, workers=1))
+        assert best.status == "optimal"
+        with monkeypatch.context() as patch:
+            patch.setattr(budget, "LARGE_WITH_PEAKS", 0)
+            patch.setattr(InPieces, "_solve_at_once", lambda self: False)
+            patch.setattr(CoreSearch, "choice", remembered)
+            made = plan(problem, Options(time_limit=None, work_limit=200_000, workers=1, solver="pools_first"))
+        assert not verify(problem, made)
+        assert made.objective.value is not None
+        assert best.objective.value is not None
+        assert (made.objective.bound or 0) <= best.objective.value <= made.objective.value
+    assert chosen
 
 
 @pytest.mark.parametrize(("kind", "divides"), [("pools", False), ("hot", True), ("memories", True)])
