@@ -21,15 +21,15 @@ from ...model.objective import evaluate
 from ...model.outcome import Outcome
 from ...model.solver import Control, Feature, Goal, Solver, Task
 from . import budget
-from .in_pieces import InPieces, is_large
-from .in_steps import InSteps
 from .placing.displacing import can_displace, displaced
 from .placing.packing import Packing
 from .program.writing import program_of, size_as_one
+from .runs.in_pieces import InPieces, is_large
+from .runs.in_steps import InSteps
+from .runs.standing import NAME
+from .runs.whole import Whole
 from .searches.peaks import is_held_by_peaks
 from .searches.weighing import weighed
-from .standing import NAME
-from .whole import Whole
 
 
 class PoolsFirst(Solver):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.choice.over_time import TooMany, best_choice
-from solvers.choice.pools.standing import NAME
+from solvers.choice.pools.runs.standing import NAME
 from solvers.fitting.orders import Fit
 from solvers.kernels import active
 from solvers.kernels.interface import TooLarge

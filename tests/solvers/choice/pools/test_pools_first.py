@@ -16,15 +16,15 @@ from planner.model.problem import Buffer, Constraints, Fixed, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.pieces import cutting
 from solvers.choice.pools.placing import windows
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.lines import Line
+from solvers.choice.pools.runs.held_peaks import HeldPeaks
+from solvers.choice.pools.runs.standing import Standing
+from solvers.choice.pools.runs.whole import Whole
 from solvers.choice.pools.searches.filling import Filling
 from solvers.choice.pools.searches.peaks import Choice
-from solvers.choice.pools.standing import Standing
-from solvers.choice.pools.whole import Whole
 from solvers.geometry.presolve import scaled, unit
 from solvers.geometry.rules import violation
 from solvers.model.errors import StopReason

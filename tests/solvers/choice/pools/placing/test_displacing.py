@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from solvers.choice.pools import budget
-from solvers.choice.pools.placed_choices import PlacedChoices
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing, ending_at
 from solvers.choice.pools.program.writing import size_as_one
+from solvers.choice.pools.runs.placed_choices import PlacedChoices
 from solvers.choice.pools.solver import PoolsFirst
 from solvers.geometry.rules import violation
 from solvers.model.instance import Instance, Placement, PoolSpec, Term

@@ -12,7 +12,7 @@ from planner import Options, Preference, plan, verify
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import in_pieces
+from solvers.choice.pools import budget
 from solvers.choice.pools.prices import ascent
 from solvers.choice.pools.prices.ascent import Ascent
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
@@ -115,7 +115,7 @@ def test_whatever_windows_answer_what_all_pay_is_the_sum_of_all_prices(seed: int
 
 
 def test_large_problems_with_little_work_have_a_certificate_with_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_pieces, "MOST_ENTRIES", 2_000)
+    monkeypatch.setattr(budget, "ENTRIES_OF_LARGE", 2_000)
     problem = with_preference(generate("pools", Request(700, 5)), Preference.BALANCED)
     made = plan(problem, Options(solver="pools_first", work_limit=900_000, workers=1))
     assert not verify(problem, made)

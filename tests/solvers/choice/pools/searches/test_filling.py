@@ -22,9 +22,9 @@ from solvers.choice.pools import budget
 from solvers.choice.pools.placing.packing import ending_at
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.runs.whole import Whole
 from solvers.choice.pools.searches.filling import Filling, fullest
 from solvers.choice.pools.solver import PoolsFirst
-from solvers.choice.pools.whole import Whole
 from solvers.geometry.rules import violation
 from solvers.heuristics.greedy.packing import Fillable
 from solvers.heuristics.greedy.packing import filled as filled_pool

@@ -12,11 +12,11 @@ from planner import Preference
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import standing
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.runs import standing
 from solvers.choice.pools.searches.boxes import BoxSearch
 from solvers.choice.pools.searches.peaks import PeakSearch, are_peaks_after_choice
 from solvers.choice.pools.solver import PoolsFirst

@@ -12,13 +12,13 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Lifetimes, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import placed_choices
 from solvers.choice.pools.placing.displacing import displaced
 from solvers.choice.pools.placing.packing import Packing
 from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.runs import placed_choices
 from solvers.choice.pools.searches.core import CoreSearch
 from solvers.choice.pools.searches.stretches import NEAR, StretchSearch, most_live
 from solvers.choice.pools.solver import PoolsFirst

@@ -12,8 +12,8 @@ from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.runs.held_peaks import HeldPeaks
 from solvers.choice.pools.searches.filling import Filling
 from solvers.choice.pools.searches.peaks import Choice
 from solvers.geometry.rules import violation

@@ -12,12 +12,12 @@ from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from scripts.measure.solving.memories import with_ranges
 from solvers.choice.pools import budget
-from solvers.choice.pools.in_pieces import InPieces, has_room_for_each
 from solvers.choice.pools.prices import relaxation
 from solvers.choice.pools.prices.relaxation import AT_ONCE, Relaxation
 from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.runs.in_pieces import InPieces, has_room_for_each
 from solvers.choice.pools.searches.core import CoreSearch, divides_few
 from solvers.geometry.presolve import scaled, unit
 

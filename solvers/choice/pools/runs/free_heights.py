@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...model.instance import Instance
-from ...model.solver import Control, Task
-from . import budget
+from ....model.instance import Instance
+from ....model.solver import Control, Task
+from .. import budget
+from ..pieces.cutting import Pieces
+from ..prices.crowds import Relaxed
+from ..program.program import Pools, Program
+from ..program.writing import pools_of_classes
+from ..questions.question import Question
+from ..searches.core import CoreSearch, homes_of
+from ..searches.peaks import Choice
+from ..searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
 from .divided import Divided
-from .pieces.cutting import Pieces
-from .prices.crowds import Relaxed
-from .program.program import Pools, Program
-from .program.writing import pools_of_classes
-from .questions.question import Question
-from .searches.core import CoreSearch, homes_of
-from .searches.peaks import Choice
-from .searches.stretches import CROWDED, FAR_TOO_CROWDED, StretchSearch, most_live
 
 
 class FreeHeights(Divided):

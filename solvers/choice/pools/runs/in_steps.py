@@ -11,19 +11,19 @@ from dataclasses import replace
 from math import gcd
 from operator import mul
 
-from ...bounds.first_bounds import first_bounds, peaks_at_least
-from ...geometry.simpler import Stepped
-from ...model.instance import Instance, Placement
-from ...model.objective import peaks
-from ...model.outcome import Outcome, Value
-from ...model.solver import Control, Task
-from . import budget
-from .later.held_peaks import HeldPeaks
-from .program.entries import at_fullest, classes_in_time
-from .program.program import Costs, Heights, Pools, Program, settled_in
-from .program.writing import pools_of_classes, program_of
-from .questions.question import Question
-from .searches.peaks import Choice, are_peaks_after_choice, is_held_by_peaks
+from ....bounds.first_bounds import first_bounds, peaks_at_least
+from ....geometry.simpler import Stepped
+from ....model.instance import Instance, Placement
+from ....model.objective import peaks
+from ....model.outcome import Outcome, Value
+from ....model.solver import Control, Task
+from .. import budget
+from ..program.entries import at_fullest, classes_in_time
+from ..program.program import Costs, Heights, Pools, Program, settled_in
+from ..program.writing import pools_of_classes, program_of
+from ..questions.question import Question
+from ..searches.peaks import Choice, are_peaks_after_choice, is_held_by_peaks
+from .held_peaks import HeldPeaks
 
 AROUND, FAR_AROUND = 3, 30
 """Pools end at most so many steps higher or lower than they did in whole steps; then, where no choice near has the least peaks, so many."""

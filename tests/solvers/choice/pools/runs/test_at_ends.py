@@ -13,9 +13,9 @@ from planner import Buffer, Pool, Preference, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.in_steps import InSteps
 from solvers.choice.pools.program.program import Heights, Pools, Program
 from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.runs.in_steps import InSteps
 from solvers.geometry.simpler import stepped
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.instance import Instance

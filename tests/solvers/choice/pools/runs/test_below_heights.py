@@ -14,11 +14,11 @@ from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.prices.crowds import Relaxed
 from solvers.choice.pools.program.program import Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
+from solvers.choice.pools.runs.held_peaks import HeldPeaks
 from solvers.choice.pools.searches.peaks import is_held_by_peaks
 from solvers.model.instance import Term
 from solvers.model.registry import get

@@ -7,25 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.prices.market import costs_by_pool
-from ...heuristics.assign.from_prices import from_prices, settled
-from ...model.instance import Instance, Ints, Placement
-from ...model.objective import peaks
-from . import budget
-from .budget import Share
-from .placing.displacing import displaced
-from .placing.in_turn import NEVER, InTurn
-from .placing.packing import Packing, ending_at, work_of_piece
-from .placing.slices import MOST_BLOCKS, Slices
-from .placing.windows import Windows
-from .program.entries import at_fullest
-from .program.exchanges import narrowed
-from .program.writing import pools_of_classes, program_of, size_as_one
-from .questions.question import Question
-from .searches.fullest import FullestFirst
-from .searches.peaks import Choice
-from .searches.stretches import CROWDED, most_live
-from .searches.weighing import Weighed, weighed
+from ....bounds.prices.market import costs_by_pool
+from ....heuristics.assign.from_prices import from_prices, settled
+from ....model.instance import Instance, Ints, Placement
+from ....model.objective import peaks
+from .. import budget
+from ..budget import Share
+from ..placing.displacing import displaced
+from ..placing.in_turn import NEVER, InTurn
+from ..placing.packing import Packing, ending_at, work_of_piece
+from ..placing.slices import MOST_BLOCKS, Slices
+from ..placing.windows import Windows
+from ..program.entries import at_fullest
+from ..program.exchanges import narrowed
+from ..program.writing import pools_of_classes, program_of, size_as_one
+from ..questions.question import Question
+from ..searches.fullest import FullestFirst
+from ..searches.peaks import Choice
+from ..searches.stretches import CROWDED, most_live
+from ..searches.weighing import Weighed, weighed
 from .standing import Standing
 
 

@@ -13,10 +13,11 @@ from planner.generate import Request, generate
 from planner.model.problem import Buffer, Pool, Problem
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools import budget, in_steps, solver
-from solvers.choice.pools.in_steps import InSteps
+from solvers.choice.pools import budget, solver
 from solvers.choice.pools.program.program import Costs
 from solvers.choice.pools.program.writing import program_of
+from solvers.choice.pools.runs import in_steps
+from solvers.choice.pools.runs.in_steps import InSteps
 from solvers.geometry.simpler import Stepped, stepped
 from solvers.heuristics.greedy.solver import Greedy
 from solvers.model.errors import StopReason

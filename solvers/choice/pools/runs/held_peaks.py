@@ -12,7 +12,6 @@ from ....model.instance import Placement
 from ....model.objective import evaluate
 from .. import budget
 from ..budget import Share
-from ..placed_choices import has_many_live
 from ..placing.at_prices import settled_below
 from ..placing.clashes import Clashes
 from ..placing.displacing import displaced
@@ -31,6 +30,7 @@ from ..searches.fullest import FullestFirst
 from ..searches.lasting import LastingHeights
 from ..searches.peaks import Choice, is_held_by_peaks
 from .below_heights import BelowHeights
+from .placed_choices import has_many_live
 
 
 class HeldPeaks(BelowHeights):

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...model.instance import Instance
-from ...model.objective import peaks
-from ...model.outcome import Outcome, Value
-from ...model.solver import Control, Task
-from . import budget
+from ....model.instance import Instance
+from ....model.objective import peaks
+from ....model.outcome import Outcome, Value
+from ....model.solver import Control, Task
+from .. import budget
+from ..pieces.cutting import Pieces
+from ..placing.lowering import Lowering
+from ..placing.windows import stretched
+from ..prices.crowds import Relaxed
+from ..program.program import Program
+from ..program.writing import pools_of_classes
+from ..questions.question import Question
+from ..searches.floors import FloorSearch
+from ..searches.floors_of_pieces import Floors
+from ..searches.fullest import FullestFirst
+from ..searches.peaks import Choice, PeakSearch, are_peaks_after_choice, is_held_by_peaks
 from .free_heights import FreeHeights
-from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
-from .placing.lowering import Lowering
-from .placing.windows import stretched
-from .prices.crowds import Relaxed
-from .program.program import Program
-from .program.writing import pools_of_classes
-from .questions.question import Question
-from .searches.floors import FloorSearch
-from .searches.floors_of_pieces import Floors
-from .searches.fullest import FullestFirst
-from .searches.peaks import Choice, PeakSearch, are_peaks_after_choice, is_held_by_peaks
 
 FIRST_STEP = 256
 """A pool's first floor is lower than its top by such a part of the term, where pieces bound it."""

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from ...bounds.prices.priced_room import can_price, proof_of
-from ...model.errors import StopReason
-from ...model.instance import Instance, Placement
-from ...model.objective import evaluate
-from ...model.outcome import Certificate, Outcome, Proof, Value
-from ...model.solver import Control, Goal, Task
-from . import budget
-from .budget import Share
-from .placing.clashes import Clashes
-from .placing.packing import Packing
-from .prices.crowds import Relaxed
-from .prices.fullest_rows import FullestRows, SomeRows
-from .prices.proving import certificate_of
-from .prices.relaxation import bound_of
-from .program.program import Program
-from .questions.asking import Asking
-from .questions.question import Answer, Question
-from .searches.boxes import BoxSearch
-from .searches.peaks import Choice, are_peaks_after_choice
+from ....bounds.prices.priced_room import can_price, proof_of
+from ....model.errors import StopReason
+from ....model.instance import Instance, Placement
+from ....model.objective import evaluate
+from ....model.outcome import Certificate, Outcome, Proof, Value
+from ....model.solver import Control, Goal, Task
+from .. import budget
+from ..budget import Share
+from ..placing.clashes import Clashes
+from ..placing.packing import Packing
+from ..prices.crowds import Relaxed
+from ..prices.fullest_rows import FullestRows, SomeRows
+from ..prices.proving import certificate_of
+from ..prices.relaxation import bound_of
+from ..program.program import Program
+from ..questions.asking import Asking
+from ..questions.question import Answer, Question
+from ..searches.boxes import BoxSearch
+from ..searches.peaks import Choice, are_peaks_after_choice
 
 NAME = "pools_first"
 

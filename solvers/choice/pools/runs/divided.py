@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from . import budget
-from .budget import Share
+from .. import budget
+from ..budget import Share
+from ..prices.crowds import Relaxed
+from ..prices.division_tree import is_held_by_sum
+from ..program.program import Pools
+from ..program.writing import pools_of_classes
+from ..questions.asking import ByHeights
+from ..questions.question import Question
+from ..searches.core import CoreSearch, homes_of
+from ..searches.fullest import FullestFirst
+from ..searches.peaks import Choice
 from .in_steps import InSteps
 from .placed_choices import has_many_live
-from .prices.crowds import Relaxed
-from .prices.division_tree import is_held_by_sum
-from .program.program import Pools
-from .program.writing import pools_of_classes
-from .questions.asking import ByHeights
-from .questions.question import Question
-from .searches.core import CoreSearch, homes_of
-from .searches.fullest import FullestFirst
-from .searches.peaks import Choice
 
 
 class Divided(InSteps):

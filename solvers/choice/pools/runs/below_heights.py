@@ -16,7 +16,6 @@ from ....model.solver import Control, Task
 from .. import budget
 from ..budget import Share
 from ..pieces.cutting import Pieces
-from ..placed_choices import PlacedChoices
 from ..placing.packing import ending_at
 from ..prices.fullest_rows import spread_rows
 from ..prices.relaxation import bound_of
@@ -27,6 +26,7 @@ from ..program.program import Program, settled_in
 from ..questions.question import Question
 from ..searches.fullest import FullestFirst, HeightsFound
 from ..searches.peaks import is_held_by_peaks
+from .placed_choices import PlacedChoices
 
 
 class Below(NamedTuple):

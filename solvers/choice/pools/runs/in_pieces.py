@@ -7,37 +7,37 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.prices.market import Market
-from ...bounds.prices.priced_room import can_price
-from ...heuristics.assign.from_prices import settled
-from ...model.errors import StopReason
-from ...model.instance import Instance, Placement
-from ...model.objective import peaks
-from ...model.outcome import Outcome
-from . import budget
-from .budget import Share
+from ....bounds.prices.market import Market
+from ....bounds.prices.priced_room import can_price
+from ....heuristics.assign.from_prices import settled
+from ....model.errors import StopReason
+from ....model.instance import Instance, Placement
+from ....model.objective import peaks
+from ....model.outcome import Outcome
+from .. import budget
+from ..budget import Share
+from ..pieces.cutting import Pieces
+from ..placing.at_prices import settled_below
+from ..placing.lowering import Lowering
+from ..placing.windows import Windows
+from ..prices.ascent import Ascent
+from ..prices.crowds import Priced, Relaxed, prices_of
+from ..prices.fullest_rows import spread_rows
+from ..prices.proving import certificate_of
+from ..prices.relaxation import MOST_ENTRIES, bound_of
+from ..prices.spans import relaxed_in_time
+from ..program.entries import prices_of_rows
+from ..program.least import above_lowest, lowest_tops, with_all_in_cheapest
+from ..program.program import Program
+from ..program.writing import pools_of_classes
+from ..questions.question import Answer, Question
+from ..searches.boxes import BoxSearch
+from ..searches.core import CoreSearch, divides_few
+from ..searches.filling import Filling
+from ..searches.floors_of_pieces import Floors
+from ..searches.peaks import Choice
 from .in_steps import InSteps
-from .pieces.cutting import Pieces
 from .placed_choices import has_many_live
-from .placing.at_prices import settled_below
-from .placing.lowering import Lowering
-from .placing.windows import Windows
-from .prices.ascent import Ascent
-from .prices.crowds import Priced, Relaxed, prices_of
-from .prices.fullest_rows import spread_rows
-from .prices.proving import certificate_of
-from .prices.relaxation import MOST_ENTRIES, bound_of
-from .prices.spans import relaxed_in_time
-from .program.entries import prices_of_rows
-from .program.least import above_lowest, lowest_tops, with_all_in_cheapest
-from .program.program import Program
-from .program.writing import pools_of_classes
-from .questions.question import Answer, Question
-from .searches.boxes import BoxSearch
-from .searches.core import CoreSearch, divides_few
-from .searches.filling import Filling
-from .searches.floors_of_pieces import Floors
-from .searches.peaks import Choice
 
 LEAST_SHARE = 1e-6
 """Less than any part of a class that counts."""

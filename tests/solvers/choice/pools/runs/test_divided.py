@@ -19,8 +19,8 @@ from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.lines import Line
 from solvers.choice.pools.questions.question import Answer, Question, read_heights
+from solvers.choice.pools.runs.whole import Whole
 from solvers.choice.pools.searches.fullest import FullestFirst
-from solvers.choice.pools.whole import Whole
 from solvers.model.errors import SolverFailed, StopReason
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task

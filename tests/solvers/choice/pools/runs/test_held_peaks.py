@@ -11,10 +11,10 @@ from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
 from solvers.choice.pools import budget
-from solvers.choice.pools.later import held_peaks
-from solvers.choice.pools.later.held_peaks import HeldPeaks
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import ByHeights
+from solvers.choice.pools.runs import held_peaks
+from solvers.choice.pools.runs.held_peaks import HeldPeaks
 from solvers.model.registry import get
 from solvers.model.solver import Limits, Silent, Task
 

@@ -14,12 +14,12 @@ from planner.checks import check
 from planner.generate import Request, generate
 from planner.planning.options.preference import with_preference
 from planner.planning.placing.lowering import lower
-from solvers.choice.pools.in_steps import InSteps
 from solvers.choice.pools.prices.division_tree import DivisionTree, is_held_by_sum
 from solvers.choice.pools.program.program import Costs
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Question
+from solvers.choice.pools.runs.in_steps import InSteps
 from solvers.choice.pools.searches.fullest import FullestFirst
 from solvers.geometry.presolve import restrict, scaled, unit
 from solvers.geometry.simpler import Stepped, stepped
