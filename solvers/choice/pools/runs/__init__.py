@@ -1,1 +1,1 @@
-"""Later terms of choices after peaks, which hold the peaks at what they are."""
+"""One run on an instance: what is known of it, and step by step what finds and proves more, for programs that are asked about as a whole or cut in time."""

@@ -17,7 +17,8 @@ from solvers.choice.pools.prices.relaxation import AT_ONCE, Relaxation
 from solvers.choice.pools.program.program import Pools, Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.question import Question
-from solvers.choice.pools.runs.in_pieces import InPieces, has_room_for_each
+from solvers.choice.pools.runs.in_pieces import InPieces
+from solvers.choice.pools.runs.weighed_peaks import has_room_for_each
 from solvers.choice.pools.searches.core import CoreSearch, divides_few
 from solvers.geometry.presolve import scaled, unit
 
