@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....model.instance import Placement
-from ....model.objective import peaks
+from ....model.objective import evaluate, peaks
+from ....model.outcome import Value
 from .. import budget
 from ..budget import Share
 from ..placing.at_prices import settled_below
@@ -73,6 +74,7 @@ class WeighedPeaks(InSteps):
 
     def _improve_from(self, relaxed: Relaxed) -> bool:
         """Improve window by window from what is cheapest: filled, chosen where this solution is divided, or at its prices; false if nothing was placed at these."""
+        begun = self.value
         self._choose_where_divided(relaxed)
         likely = self._weigh_heights(relaxed)
         share = budget.WHOLE if likely else budget.WINDOWS
@@ -82,7 +84,7 @@ class WeighedPeaks(InSteps):
         found = self._settled_at(likely or relaxed)
         self._take(found)
         if found is not None and not self._is_over():
-            self._go_on_from(found, likely or relaxed, share)
+            self._go_on_from(found, likely or relaxed, share, begun)
         return found is not None
 
     def _choose_where_divided(self, relaxed: Relaxed) -> None:
@@ -141,17 +143,23 @@ class WeighedPeaks(InSteps):
         self._learn_prices(0, ascent.best, ())
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
-    def _go_on_from(self, found: Placement, relaxed: Relaxed, share: Share) -> None:
-        """Improve window by window from this placement with its pools lowered to that solution's heights, or from the best, if that is cheaper."""
+    def _go_on_from(self, found: Placement, relaxed: Relaxed, share: Share, begun: Value | None) -> None:
+        """Improve window by window from this placement with its pools lowered to that solution's heights, or from the best, if that is cheaper.
+
+        Pools are not lowered if that cannot be cheaper than what there was before anything was chosen at such a solution.
+        """
         assert self.best is not None
         assert self.value is not None
         windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, found)
-        tops = windows.lower(0, relaxed.peaks, self._some(budget.LOWERING_IN_PIECES))
-        value, *_ = self._take(windows.placement)
-        term = self.program.terms[0]
-        is_missed = (term.of_tops(tops) - term.of_tops(relaxed.peaks)) * budget.OPEN > value
-        if is_missed and relaxed is not self.relaxed:
-            self._choose_where_divided(relaxed)
+        term, tops = self.program.terms[0], relaxed.peaks
+        (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
+        least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
+        if begun is None or least < begun[0]:
+            tops = windows.lower(0, tops, self._some(budget.LOWERING_IN_PIECES))
+            value, *_ = self._take(windows.placement)
+            is_missed = (term.of_tops(tops) - term.of_tops(relaxed.peaks)) * budget.OPEN > value
+            if is_missed and relaxed is not self.relaxed:
+                self._choose_where_divided(relaxed)
         if value > self.value[0]:
             windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
