@@ -28,8 +28,8 @@ MOST_ENTRIES_OF_SMALL = 10_000
 """Programs with no more numbers are small, and mostly answered as a whole."""
 LARGE, LARGE_WITH_PEAKS = 4_000, 600
 """Larger programs take too long as a whole and are cut in time; earlier where peaks are weighed against the cost of the choice,"""
-LARGE_WITH_MANY_ENTRIES, MANY_ENTRIES = 400, 8_000
-"""and still earlier if there are so many numbers in them."""
+LARGE_WITH_MANY_ENTRIES, MANY_ENTRIES, MANY_PER_ENTRY = 400, 8_000, 40
+"""and still earlier if there are so many numbers in them, and so much work for each."""
 LIVE_WHERE_CUT, LARGE_CROWDED, CROWDED_PER_ENTRY = 32, 600, 100
 """So are those of the choice alone where so many are live at a time, on average, from so many blocks on, with less work for each number in them."""
 WITHOUT_LIMIT = 4_000_000
