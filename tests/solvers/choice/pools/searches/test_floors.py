@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import pytest
@@ -16,6 +17,7 @@ from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
 from solvers.choice.pools.searches.floors import FINEST, FIRST_STEP, LAST, LONG, SHORT, FloorSearch
+from solvers.choice.pools.searches.peaks import Tops
 from solvers.model.errors import StopReason
 from solvers.model.outcome import Proof
 
@@ -26,15 +28,18 @@ def small(kind: str, seed: int, prefer: Preference = Preference.SPEED) -> Progra
     return program_of(lower(with_preference(generate(kind, Request(8, seed)), prefer)).instance)
 
 
-def choices(program: Program) -> list[tuple[int, int, Pools]]:
-    """Return both terms of every choice that fits, with its pools."""
-    found = []
+def fitting(program: Program) -> Iterator[tuple[Pools, Tops]]:
+    """Yield every choice that fits, with the heights of its pools."""
     for pools in product(*program.homes):
         tops = program.least_tops(pools)
         fits = all(room.capacity is None or top <= room.capacity for room, top in zip(program.rooms, tops, strict=True))
         if fits and all(pools[a] != pools[b] for a, b in program.apart):
-            found.append((program.value(0, pools, tops), program.value(1, pools, tops), pools))
-    return found
+            yield pools, tops
+
+
+def choices(program: Program) -> list[tuple[int, int, Pools]]:
+    """Return both terms of every choice that fits, with its pools."""
+    return [(program.value(0, pools, tops), program.value(1, pools, tops), pools) for pools, tops in fitting(program)]
 
 
 @pytest.mark.parametrize("is_least", [True, False])
