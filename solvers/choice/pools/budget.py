@@ -232,7 +232,8 @@ WHERE_NEAR = Share(1, 2)
 HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
 ENTRIES_OF_LARGE, ENTRIES_AT_FIRST = 25_000, 8_000
-"""Of those with more numbers rows with so many numbers come first, without crowds: they show whether pools can be filled in turn."""
+"""Of those with more numbers rows with so many numbers come first, without crowds: they show whether pools can be filled in turn. There
+are no boxes of such, and where work is scarce prices are raised window by window."""
 CORE_WITH_HEIGHTS = Share(1, 5)
 """For a choice of the classes that the linear program divides, heights being weighed."""
 WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 72, 48

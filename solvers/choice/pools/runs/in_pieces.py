@@ -158,8 +158,8 @@ class InPieces(WeighedPeaks):
 def is_large(instance: Instance, program: Program, work: int | None) -> bool:
     """Is this too large for questions about the program as a whole, by its blocks, or, where many are live at a time, for so much work?"""
     if weighs_peaks(program):
-        has_many = program.entries > budget.MANY_ENTRIES
-        has_many &= work is None or work >= budget.MANY_PER_ENTRY * program.entries
+        is_enough = work is None or work >= budget.MANY_PER_ENTRY * program.entries
+        has_many = program.entries > budget.MANY_ENTRIES and is_enough
         return instance.blocks > (budget.LARGE_WITH_MANY_ENTRIES if has_many else budget.LARGE_WITH_PEAKS)
     is_scarce = work is not None and work < budget.CROWDED_PER_ENTRY * program.entries
     is_choice = not any(any(term.of_peaks) for term in program.terms[:1])
