@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ....kernels.plain import OpenDivisions, Part, divisions
 from ..program.program import Costs, Heights, Program, Section
 from .crowds import FINEST, Known, Priced, Relaxed
-from .division_bound import least_of, priced_section
+from .division_bound import Solved, least_of, priced_section
 from .hulls import Closed, Hulls
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class DivisionTree:
         """What is in each pool in any case at some section."""
         for row in program.rows:
             self._lowest[row.pool] = max(self._lowest[row.pool], row.always)
-        self._prices = list[tuple[Priced, Sequence[float]]]()
+        self._prices = list[tuple[Priced, Sequence[float], Heights]]()
         self._notes = [_Note()]
         """What parts are noted with."""
         self._is_ahead = False
@@ -294,11 +294,12 @@ class DivisionTree:
         prices = self._hulls.prices()
         if prices is not None:
             priced = Priced(self._alone, prices, tuple((0, end) for end in self._ends), known=self._known)
-            self._prices.append((priced, tuple(tops)))
+            self._prices.append((priced, tuple(tops), self._hulls.heights))
             self._add(*self._prices[-1])
 
-    def _add(self, priced: Priced, tops: Sequence[float]) -> None:
+    def _add(self, priced: Priced, tops: Sequence[float], within: Heights) -> None:
         self._work += self._work_of_prices
-        prices = priced_section(priced, self._program.homes, self._section, self._ends, tops, self._free, self._always)
+        heights = list(map(Solved, self._ends, tops, within))
+        prices = priced_section(priced, self._program.homes, self._section, heights, self._free, self._always)
         if prices.fits(self._ends):
             self._open.add(*prices)

@@ -117,6 +117,18 @@ def test_no_pool_is_lower_than_what_is_there_in_any_case(kind: str, seed: int, a
     assert below.value == exact
 
 
+def test_what_greater_heights_are_worth_does_not_blur_the_bound(asking: Asking) -> None:
+    """Beyond the heights that were solved for a class has room at last, which may be worth far more there than all choices together cost."""
+    instance = sized("hot", 120, 182010)
+    program = program_of(instance)
+    least = least_sum(program, asking)
+    exact = asking.ask(program, Question(1, held=(least,)), 4 * WORK).value
+    assert exact is not None
+    tree = DivisionTree(program, least, fullest(instance, program, least, asking), 3 * exact, lambda: False)
+    bound = tree.run(0, 150_000)
+    assert exact * 98 <= bound * 100 <= exact * 100
+
+
 def test_bounds_of_divisions_hold_for_each_of_their_choices(asking: Asking) -> None:
     """With prices of one linear program alone, and with all of the tree's."""
     instance = sized("hot", 8, 1)
