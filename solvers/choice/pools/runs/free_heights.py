@@ -66,7 +66,9 @@ class FreeHeights(Divided):
             share = budget.WITHOUT_START
             by_pieces = self._by_pieces(question, found) if is_exact else []
             found = by_pieces or found
-            if not (found and self._is_close(index, found[0].value)):
+            if by_pieces and found[0].value != self._known(index):
+                found = [self._improved_by_core(question, found[0])]
+            elif not (found and self._is_close(index, found[0].value)):
                 found = self._from_core(question, found)
             is_packed = bool(found) and is_exact and self._pack_near(question, found[0])
             if is_exact and not is_packed and self._pack_once_with_room(question):
@@ -127,11 +129,19 @@ class FreeHeights(Divided):
         pools = None if core is None else core.choice(question, self._some(budget.CORE))
         if core is None or pools is None:
             return found
-        if not self._is_close(question.term, self._choice(question.term, pools).value):
-            pools = core.improved(question, pools, self._some(budget.CORE))
         choice = self._choice(question.term, pools)
+        if not self._is_close(question.term, choice.value):
+            choice = self._improved_by_core(question, choice)
         most = found[0].value if found else question.most
         return found if most is not None and choice.value >= most else [choice, *found]
+
+    def _improved_by_core(self, question: Question, choice: Choice) -> Choice:
+        """The same or a better one, around what costs most more than at the linear program's prices."""
+        core = self._core(question.term)
+        if core is None:
+            return choice
+        pools = core.improved(question, choice.pools, self._some(budget.CORE))
+        return min(choice, self._choice(question.term, pools))
 
     def _live(self, index: int) -> float:
         """How many blocks are live at a time in the most crowded pool that ends, as far as that is known."""

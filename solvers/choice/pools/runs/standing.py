@@ -285,9 +285,9 @@ class Standing:
             return
         proven = bound if self.value is None else min(bound, self.value[index])
         earlier = self._earlier(index)
-        known = self.proven.get(index)
+        known = self._least_of_program(index)
         can_ask = is_of_program or not self.program.terms[index].counts_peaks
-        if can_ask and (known is None or known[0] != earlier or proven > known[1]):
+        if can_ask and (known is None or proven > known):
             self.proven[index] = earlier, proven
         if self.bound[:index] != earlier:
             return

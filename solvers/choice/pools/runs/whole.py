@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ....model.instance import Instance
@@ -35,7 +36,9 @@ class Whole(FreeHeights):
     def __init__(self, instance: Instance, program: Program, task: Task, control: Control) -> None:
         super().__init__(instance, program, task, control)
         self.floored: Value | None = None
-        """The earlier terms' values when a term was last bounded pool by pool."""
+        """The earlier terms' values when a term was last bounded pool by pool,"""
+        self.floors: Sequence[int] = ()
+        """and what pieces then proved of each pool: it holds where less may be spent, too."""
 
     def run(self) -> Outcome:
         if not self._is_easy():
@@ -218,10 +221,10 @@ class Whole(FreeHeights):
         """Bound the second term by pieces, pool by pool, after the first; the better choices that turn up."""
         assert question.near is not None
         tops, (most,) = self.program.least_tops(question.near), question.held
-        bound = pieces.improve(most, self._some(budget.BEFORE_FLOORS))
-        self._learn_bound(0, bound)
-        floors = Floors(self.program, pieces, most, tops, self.asking, FIRST_STEP)
+        self._learn_bound(0, pieces.improve(most, self._some(budget.BEFORE_FLOORS)))
+        floors = Floors(self.program, pieces, most, tops, self.asking, FIRST_STEP, self.floors)
         bound = floors.bound(self._some(budget.FLOORS))
+        self.floors = floors.floors
         self._learn_bound(1, bound)
         self.is_known = floors.found is not None and floors.found.value == bound
         return [] if floors.found is None else [floors.found]

@@ -44,7 +44,9 @@ class Floors:
         tops: Sequence[int],
         asking: Asking,
         first: int = FIRST_STEP,
+        known: Sequence[int] = (),
     ) -> None:
+        """`known` are floors that were proven before, pool by pool."""
         self.found: Choice | None = None
         """The best choice that turned up, if it is better than what was known."""
         self._program, self._pieces, self._most, self._asking = program, pieces, most, asking
@@ -53,12 +55,14 @@ class Floors:
         least = [room.lowest for room in program.rooms]
         for row in program.rows:
             least[row.pool] = max(least[row.pool], program.rooms[row.pool].top_of(row.always))
-        self._floors = list(map(min, least, tops))
+        least = list(map(min, least, tops))
+        self.floors = list(map(max, known or least, least))
+        """What is proven of each pool."""
         self._missed = [top + 1 for top in tops]
         """By pool, the lowest floor that was not proven."""
         self._short = {pool: max(self._best // first // price, 1) for pool, price in enumerate(self._prices) if price}
         """How far below its top a pool's second floor is,"""
-        self._steps = dict.fromkeys(self._short, 0)
+        self._steps = {pool: 0 for pool in self._short if self.floors[pool] <= least[pool]}
         """and its next one, as long as none was proven."""
         self._given_up = set[int]()
         """The pools for whose next floor there is too little work."""
@@ -76,7 +80,7 @@ class Floors:
             _, pool, floor = max(steps, key=lambda step: (step.gain, -step.pool))
             is_raised = self._is_raised(pool, floor, (end - before) // len(steps))
             if is_raised:
-                self._floors[pool] = max(self._floors[pool], floor)
+                self.floors[pool] = max(self.floors[pool], floor)
                 self._steps.pop(pool, None)
             elif is_raised is None and self._asking.work == before:
                 self._given_up.add(pool)
@@ -86,7 +90,7 @@ class Floors:
                     self._steps[pool] = max(self._steps[pool] * LONGER, self._short[pool])
                 if is_raised is False and self._pieces.below is not None:
                     self._choose(self._pieces.below, (end - self._asking.work) // PART_OF_CHOICE)
-        return sum(map(mul, self._prices, self._floors))
+        return sum(map(mul, self._prices, self.floors))
 
     def _open(self) -> list[Step]:
         """The next steps of all pools that may be higher than their floors."""
@@ -96,7 +100,7 @@ class Floors:
             if pool in self._steps:
                 step, gain = self._steps[pool], self._best - price * self._steps[pool]
             else:
-                proven = top - self._floors[pool]
+                proven = top - self.floors[pool]
                 step = max(proven // SHORTER, (top - self._missed[pool] + proven) // 2)
                 gain = price * (proven - step)
             if gain > 0 and top - step < self._missed[pool]:
@@ -105,7 +109,7 @@ class Floors:
 
     def _is_raised(self, pool: int, floor: int, work: int) -> bool | None:
         """Is the pool this high in every choice? None: not answered within the work."""
-        return floor <= self._floors[pool] or self._pieces.exceeds(self._most, pool, floor - 1, work)
+        return floor <= self.floors[pool] or self._pieces.exceeds(self._most, pool, floor - 1, work)
 
     def _choose(self, below: Pieces, work: int) -> None:
         """Choose as these pieces do, if that is better: no floor is higher then. A pool that is far lower is mostly as low as it can be."""

@@ -240,6 +240,22 @@ def test_a_floor_that_is_not_answered_is_asked_for_lower(asking: Asking) -> None
     assert found * 4 > sum(map(mul, program.terms[1].of_peaks, tops))
 
 
+def test_floors_that_are_known_are_not_asked_for_again(asking: Asking) -> None:
+    program = small("pools", 0)
+    tops, known = [1_000] * len(program.rooms), [900] * len(program.rooms)
+    asked = list[int]()
+
+    class Asked(Open):
+        def exceeds(self, most: int, pool: int, top: int, work: int) -> bool | None:
+            asked.append(top)
+            return top < 950
+
+    found = Floors(program, Asked(), 0, tops, asking, known=known)
+    assert found.bound(WORK) == sum(map(mul, program.terms[1].of_peaks, found.floors))
+    assert found.floors == [max(950, min(room.lowest, 1_000)) for room in program.rooms]
+    assert min(asked) >= 900
+
+
 def test_the_floor_that_may_gain_most_is_asked_for_first(asking: Asking) -> None:
     """The pool whose floor was known least was asked about again and again, in ever smaller steps."""
 
