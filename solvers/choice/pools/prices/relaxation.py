@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ....exact.cpsat.linear import LinearProgram, Solved
 from .. import budget
-from ..program.program import Program, Row
+from ..program.program import Heights, Program, Row
 from .alike import Alike
 from .crowds import Crowd, Priced, Relaxed, prices_of
 from .levels import SHARES, Reach
@@ -104,6 +104,8 @@ class Relaxation:
         self._lowest = [room.below(room.lowest) for room in program.rooms]
         self._tops = [lp.column(None, price * self._units / self._costs) for price in term.of_peaks]
         self._rows = [(number, self._row(row)) for number, row in enumerate(program.rows) if not self._is_idle(row)]
+        self._heights: Heights = ()
+        """To which it is restricted."""
         self._levels, self._reached = list[list[int]](), list[list[int]]()
         self._make_levels()
         self._limit()
@@ -138,7 +140,8 @@ class Relaxation:
         last = 0.0
         idle, begin, end = 0, self.work, self.work + work
         number, self.is_cut = 0, True
-        while number != rounds and self.work < end and idle < self._fineness.idle and not stopped():
+        until = OF_BOX if self._heights else self._fineness
+        while number != rounds and self.work < end and idle < until.idle and not stopped():
             number += 1
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
@@ -146,7 +149,7 @@ class Relaxation:
             if found is None:
                 break
             if first is not None:
-                idle = idle + 1 if found.cost - last <= self._fineness.gain * abs(last) else 0
+                idle = idle + 1 if found.cost - last <= until.gain * abs(last) else 0
             first, last = first or found, found.cost
             relaxed = self._relaxed(found, (found.cost - first.cost) / (abs(first.cost) or 1.0), self.work - begin)
             best = relaxed if best is None or not self._is_large else self._better(relaxed, best)
@@ -162,7 +165,7 @@ class Relaxation:
             if (not is_first or all(self._is_free)) and not self._sharpen(found.columns):
                 self.is_cut = False
                 break
-        self.is_cut &= found is None or (number != rounds and idle < self._fineness.idle)
+        self.is_cut &= found is None or (number != rounds and idle < until.idle)
         return None if best is None else replace(best, work=self.work - begin)
 
     def _settle(self) -> None:
@@ -187,10 +190,18 @@ class Relaxation:
         bounds = [bound_of(self._whole, each, self.held) for each in (one, other)]
         return one if bounds[0] >= bounds[1] else other
 
+    def restrict(self, heights: Heights) -> None:
+        """From now on solve it for pools of these heights, no pools being alike; none given: for all there are. It goes on from the last solution."""
+        if heights != self._heights:
+            self._heights = heights
+            self._limit()
+
     def _limit(self) -> None:
-        """Restrict the program to the heights there are."""
-        for pool, low in enumerate(self._lowest):
-            high = max(self._highest[pool], low)
+        """Restrict the program to its heights."""
+        for pool, (least, most) in enumerate(zip(self._lowest, self._highest, strict=True)):
+            low, high = self._heights[pool] if self._heights else (least, most)
+            low = max(low, least)
+            high = max(high, low)
             low = high if self._is_free[pool] else low
             self._lp.within(self._tops[pool], low / self._units, high / self._units)
             for level, column in zip(self._levels[pool], self._reached[pool], strict=True):

@@ -87,7 +87,9 @@ class Answering:
             making = self._relaxation.making
         assert self._relaxation is not None
         before = self._relaxation.work - making
-        relaxed = self._relaxation.solve(question["rounds"], question["work"], control.stopped)
+        self._relaxation.restrict(question["heights"])
+        rounds, work, enough = question["rounds"], question["work"], question["enough"]
+        relaxed = self._relaxation.solve(rounds, work, control.stopped, enough, goes_on=not question["heights"])
         return write_relaxed(relaxed, self._relaxation.work - before) | {"is_cut": self._relaxation.is_cut}
 
     def _relax_with(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from ....sandbox.conversation import Reply
 from .. import budget
 from ..prices.alike import entries_as_one
 from ..prices.crowds import Crowd, Relaxed
-from ..prices.relaxation import Charged
+from ..prices.relaxation import MOST_ENTRIES, Charged
 from ..program.program import Heights, Program, Section
 from .lines import Line, LinearProgram
 from .question import Answer, Question, read_answer, read_bound, read_heights, read_relaxed
@@ -128,17 +128,19 @@ class Asking:
 
     def relax(self, program: Program, held: tuple[int, ...], work: int, rounds: int | None = None) -> Relaxed | None:
         """Solve the linear program of the term after those held within this much work and this many rounds; None if it was not solved."""
-        if self.stop is not None:
-            return None
-        wish = LinearProgram(program, held, rounds, work)
+        return self._solution(LinearProgram(program, held, rounds, work))
+
+    def _solution(self, wish: LinearProgram) -> Relaxed | None:
+        """The solution that is wished for, going on from the last linear program's if that is the same; None if it was not solved."""
+        program = wish.program
         is_known = bool(self._solved) and wish.goes_on_from(self._solved[-1])
-        if not self._charge_relaxing(program, is_known=is_known):
+        if self.stop is not None or not self._charge_relaxing(program, is_known=is_known):
             return None
         reply = self._reply_ahead(wish) or self._relaxed(self._line_with_covers(), wish)
         if self._is_missing(reply):
             return None
         assert reply.fields is not None
-        relaxed, spent = read_relaxed(reply.fields, program, len(held))
+        relaxed, spent = read_relaxed(reply.fields, program, len(wish.held))
         self.work += spent
         return relaxed
 
@@ -168,9 +170,21 @@ class Asking:
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
 
     def relax_box(
-        self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
+        self,
+        program: Program,
+        heights: Heights,
+        crowds: Sequence[Crowd],
+        enough: int,
+        work: int,
+        *,
+        is_wide: bool = False,
     ) -> Relaxed | None:
-        """The linear program of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones."""
+        """The linear program of the first term with pools of these heights; `crowds` are likely to bind, and a cost from `enough` on needs no further ones.
+
+        Where it `is_wide`, it goes on from that of all heights, if that is the last one that was solved: it has the same levels then, and comes far sooner.
+        """
+        if is_wide and self._can_restrict(program):
+            return self._solution(LinearProgram(program, (), None, work, heights, enough))
         request = {"heights": heights, "held": (), "rounds": None, "enough": enough}
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
 
@@ -229,6 +243,11 @@ class Asking:
         relaxed, spent = read_relaxed(reply.fields, program, held)
         self.work += spent
         return relaxed
+
+    def _can_restrict(self, program: Program) -> bool:
+        """Is this the last linear program that was solved, exactly and with no pools as one?"""
+        is_last = self._has_covers_of(program) and not self._solved[-1].held
+        return is_last and self.joined(program) == program.entries <= MOST_ENTRIES
 
     def _has_covers_of(self, program: Program) -> bool:
         return bool(self._solved) and self._solved[-1].program is program
@@ -332,7 +351,7 @@ class Asking:
         goes_on = bool(line.solved) and line.solved[-1].program is wish.program
         request = {"question": None, "crowds": None, "held": wish.held, "work": wish.work, "rounds": wish.rounds}
         line.solved = [*line.solved, wish]
-        return request | self._usual | {"goes_on": goes_on}
+        return request | self._usual | {"heights": wish.heights, "enough": wish.enough, "goes_on": goes_on}
 
     def _reply_ahead(self, wish: LinearProgram) -> Reply | None:
         """The solution worked out ahead, if this is the next one."""

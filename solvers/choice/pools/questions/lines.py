@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from ....model.errors import StopReason
 from ....model.solver import Control, Limits
 from ....sandbox.conversation import Conversation, Reply
-from ..program.program import Program
+from ..program.program import Heights, Program
 from .question import NAME
 
 
@@ -21,10 +22,15 @@ class LinearProgram:
     held: tuple[int, ...]
     rounds: int | None
     work: int
+    heights: Heights = ()
+    """It is for pools of these heights; none: for all there are."""
+    enough: float = math.inf
+    """A cost from this on needs no further rounds."""
 
     def is_met_by(self, other: LinearProgram, *, is_cut: bool = False) -> bool:
         """Is the other's solution this one's? `is_cut`: more work might have changed it."""
-        is_same = self.program is other.program and (self.held, self.rounds) == (other.held, other.rounds)
+        is_same = self.program is other.program
+        is_same &= (self.held, self.rounds, self.heights) == (other.held, other.rounds, other.heights)
         return is_same and (other.work == self.work if is_cut else other.work <= self.work)
 
     def goes_on_from(self, other: LinearProgram) -> bool:

@@ -30,6 +30,8 @@ CLOSE = 400
 """Heights are close if for each pool their costs differ by at most 1/CLOSE of it."""
 CLOSER = (CLOSE, 4 * CLOSE)
 """So close, one after the other, are heights that are weighed."""
+WIDE = 16
+"""A box is wide if it has at least 1/WIDE of each pool's heights: its linear program then goes on from that of all heights, and has the same levels."""
 LEAST_PART = 8
 """A box is split in parts of at least 1/LEAST_PART of its heights."""
 
@@ -69,6 +71,7 @@ class BoxSearch:
             max(work // budget.PART_OF_BOXES, budget.BOX_PER_ENTRY * program.entries), work // budget.MOST_OF_BOXES
         )
         self._prices = program.terms[0].of_peaks
+        self._everything = tuple((0, program.highest(pool)) for pool in range(len(program.rooms)))
         self._open = list[Box]()
         self._number = 0
         self._unknown = best
@@ -80,11 +83,10 @@ class BoxSearch:
 
     def run(self, bound: int, relaxed: Relaxed | None = None) -> int:
         """Search until the work is used up; return a lower bound on the cost of every choice. `relaxed` solves the program of all heights."""
-        everything = tuple((0, self._program.highest(pool)) for pool in range(len(self._program.rooms)))
         if relaxed is None:
-            self._enter(everything, bound, ())
+            self._enter(self._everything, bound, ())
         else:
-            self._add(everything, bound, relaxed)
+            self._add(self._everything, bound, relaxed)
         return self._search(self._weigh if self._weighs else self._ask_close_to)
 
     def go_on(self, best: int, work: int) -> int:
@@ -114,8 +116,8 @@ class BoxSearch:
         """Add the box to the open ones if it may hold a better choice."""
         relaxed: Relaxed | None = None
         if not self._asking.is_over(self._end):
-            left = self._end - self._asking.work
-            relaxed = self._asking.relax_box(self._program, heights, crowds, self._best, left)
+            left, is_wide = self._end - self._asking.work, self._is_wide(heights)
+            relaxed = self._asking.relax_box(self._program, heights, crowds, self._best, left, is_wide=is_wide)
             if relaxed is None and not self._asking.is_over(self._end):
                 known = self._ask(heights, known)  # most boxes are empty, which floating-point numbers cannot prove
         self._add(heights, known, relaxed)
@@ -174,6 +176,11 @@ class BoxSearch:
     def _widths(self, box: Box) -> list[int]:
         """For each pool, the difference in cost between its greatest and least height."""
         return [price * (high - low) for price, (low, high) in zip(self._prices, box.heights, strict=True)]
+
+    def _is_wide(self, heights: Heights) -> bool:
+        """Are there so many of all heights that the levels of the linear program of all will do?"""
+        both = zip(heights, self._everything, strict=True)
+        return all((high - low) * WIDE >= most for (low, high), (_, most) in both)
 
     def _is_narrow(self, box: Box) -> bool:
         return all(width * self._narrow <= self._best for width in self._widths(box))

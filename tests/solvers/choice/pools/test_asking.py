@@ -88,11 +88,16 @@ def test_whatever_is_foreseen_answers_and_work_are_the_same(seed: int) -> None:
         for _ in range(12):
             program = chance.choice(PROGRAMS)
             held = chance.choice([(), (10**12,)])
-            match chance.randrange(4):
+            box = tuple((0, program.highest(pool) // chance.choice([1, 2])) for pool in range(len(program.rooms)))
+            match chance.randrange(6):
                 case 0:
                     asking.foresee_relaxed(program, held, chance.choice([1, WORK]))
                 case 1:
                     heard.append(asking.relax(program, held, chance.choice([1, WORK]), chance.choice([None, None, 1])))
+                case 2:
+                    heard.append(
+                        asking.relax_box(program, box, (), 1 << 60, WORK, is_wide=chance.choice([False, True]))
+                    )
                 case _:
                     work = chance.choice([1_000, WORK])
                     heard.append(

@@ -24,15 +24,14 @@ from solvers.choice.pools.prices.crowds import Crowd, Priced, Prices, prices_of
 from solvers.choice.pools.prices.levels import LEAST_EXCESS, SHARES, Reach
 from solvers.choice.pools.prices.lifting import Present, lifted_covers
 from solvers.choice.pools.prices.relaxation import bound_of
-from solvers.choice.pools.program.program import Costs, Heights, Pools, Program, Room, Row
+from solvers.choice.pools.program.program import Heights, Pools, Program
 from solvers.choice.pools.program.writing import program_of
 from solvers.choice.pools.questions.asking import Asking
-from solvers.choice.pools.questions.question import Answer, Question, read_relaxed
-from solvers.choice.pools.searches.boxes import BoxSearch
+from solvers.choice.pools.questions.question import Question, read_relaxed
 from solvers.exact.cpsat.linear import LinearProgram
 from solvers.geometry.presolve import scaled, unit
 from solvers.kernels.votes import least_for_votes
-from solvers.model.errors import SolverFailed, StopReason
+from solvers.model.errors import SolverFailed
 from solvers.model.solver import Limits, Silent
 from tests.small.strategies import effort, problems
 
@@ -226,81 +225,6 @@ def test_questions_are_answered_with_less_work_where_crowds_are_known() -> None:
             answers.append(answer.value)
         assert answers[0] == answers[1]
     assert spent[1] < spent[0] * 9 // 10
-
-
-@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
-def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
-    program = program_like(kind, 20, 7)
-    limits = Limits(work=20_000_000)
-    asking = Asking(limits, 0, Silent())
-    try:
-        whole = asking.ask(program, Question(0), 10_000_000)
-        assert whole.stopped is None
-        assert whole.value is not None
-        boxes = BoxSearch(program, asking, Question(0), whole.value + 1, 10_000_000)
-        assert boxes.run(0) == whole.value
-        assert boxes.found[0].value == whole.value
-        assert program.value(0, boxes.found[0].pools, boxes.found[0].tops) == whole.value
-    finally:
-        asking.close()
-
-
-@pytest.mark.parametrize("kind", ["pools", "hot"])
-def test_boxes_prove_what_brute_force_finds(kind: str) -> None:
-    asking = Asking(Limits(work=200_000_000), 0, Silent())
-    try:
-        for seed in range(10):
-            program = program_like(kind, 7, seed)
-            values = sorted(program.value(0, *each) for each in choices(program))
-            for best in (values[0], values[0] + 1, values[len(values) // 2]):
-                boxes = BoxSearch(program, asking, Question(0), best, 1_000_000)
-                assert boxes.run(0) == values[0], f"seed {seed}, {best} being known"
-                assert best == values[0] or boxes.found[0].value == values[0]
-            boxes = BoxSearch(program, asking, Question(0), values[-1], 20_000)
-            assert boxes.run(0) <= values[0], f"seed {seed}, with little work"
-    finally:
-        asking.close()
-
-
-@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
-def test_boxes_prove_nothing_false_where_heights_are_weighed(kind: str) -> None:
-    asking = Asking(Limits(work=200_000_000), 0, Silent())
-    weighed = 0
-    try:
-        for seed in range(10):
-            program = program_like(kind, 7, seed)
-            least, *_, most = sorted(program.value(0, *each) for each in choices(program))
-            for work in (2_000, 20_000, 1_000_000):
-                boxes = BoxSearch(program, asking, Question(0), most + 1, work, weighs=True)
-                bound = boxes.run(0)
-                assert bound <= boxes.go_on(least, work) <= least, f"seed {seed}, {work} units"
-                weighed += boxes.likely is not None
-        assert weighed
-    finally:
-        asking.close()
-
-
-class Ignorant(Asking):
-    """An Asking that finds out nothing about any box."""
-
-    def relax_box(self, program: Program, heights: object, crowds: object, enough: int, work: int) -> None:
-        self.work += 1
-
-    def ask(self, program: Program, question: Question, work: int | None, then: object = None) -> Answer:
-        self.work += 1
-        return Answer(None, None, None, StopReason.WORK_LIMIT)
-
-
-def test_unknown_boxes_prove_nothing() -> None:
-    """Nothing is proven even if all boxes are cut into single points while work is left."""
-    room = Room(capacity=4, reserved=(), spare=0, lowest=0)
-    program = Program(((0, 1),), (room, room), (Row(0, 0, 0, ((0, 4),)),), (Costs(((1, 2),), (1, 0)),), ())
-    asking = Ignorant(Limits(), 0, Silent())
-    try:
-        assert BoxSearch(program, asking, Question(0), 900, 10_000).run(1) == 1
-        assert asking.work < 100
-    finally:
-        asking.close()
 
 
 def test_crowds_prove_more_than_rows_alone() -> None:

@@ -1,17 +1,22 @@
-"""Boxes that CP-SAT answers at once become wider, and no others."""
+"""Boxes of heights prove what is so, and those that CP-SAT answers at once become wider, no others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import pytest
 
 from solvers.choice.pools import budget
 from solvers.choice.pools.prices.crowds import Crowd, Relaxed
 from solvers.choice.pools.program.program import Costs, Heights, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
+from solvers.choice.pools.searches import boxes as boxes_of_heights
 from solvers.choice.pools.searches.boxes import CLOSE, NARROW, BoxSearch
 from solvers.model.errors import StopReason
 from solvers.model.solver import Limits, Silent
+
+from ..prices.test_crowds import choices, program_like
 
 TOP = 1 << 20
 ROOM = Room(capacity=TOP, reserved=(), spare=0, lowest=0)
@@ -35,7 +40,14 @@ class Denying(Asking):
         self._takes, self.sees = takes, sees
 
     def relax_box(
-        self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
+        self,
+        program: Program,
+        heights: Heights,
+        crowds: Sequence[Crowd],
+        enough: int,
+        work: int,
+        *,
+        is_wide: bool = False,
     ) -> Relaxed | None:
         self.work += 1
         middle = tuple((low + high) // 2 for low, high in heights)
@@ -73,3 +85,84 @@ def test_hardly_any_question_is_about_boxes_too_wide_to_be_answered() -> None:
     too_wide = [width for width in asking.widths if width > asking.sees]
     assert 0 < len(too_wide) <= NARROW.bit_length()
     assert max(asking.widths) > BEST // NARROW
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_boxes_find_and_prove_what_the_whole_program_does(kind: str) -> None:
+    program = program_like(kind, 20, 7)
+    limits = Limits(work=20_000_000)
+    asking = Asking(limits, 0, Silent())
+    try:
+        whole = asking.ask(program, Question(0), 10_000_000)
+        assert whole.stopped is None
+        assert whole.value is not None
+        boxes = BoxSearch(program, asking, Question(0), whole.value + 1, 10_000_000)
+        assert boxes.run(0) == whole.value
+        assert boxes.found[0].value == whole.value
+        assert program.value(0, boxes.found[0].pools, boxes.found[0].tops) == whole.value
+    finally:
+        asking.close()
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot"])
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_boxes_prove_what_brute_force_finds(kind: str, goes_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all of their linear programs go on from that of all heights."""
+    monkeypatch.setattr(boxes_of_heights, "WIDE", 1 << 40)
+    asking = Asking(Limits(work=200_000_000), 0, Silent())
+    try:
+        for seed in range(10):
+            program = program_like(kind, 7, seed)
+            values = sorted(program.value(0, *each) for each in choices(program))
+            for best in (values[0], values[0] + 1, values[len(values) // 2]):
+                boxes = BoxSearch(program, asking, Question(0), best, 1_000_000)
+                relaxed = asking.relax(program, (), 1_000_000) if goes_on else None
+                assert boxes.run(0, relaxed) == values[0], f"seed {seed}, {best} being known"
+                assert best == values[0] or boxes.found[0].value == values[0]
+            boxes = BoxSearch(program, asking, Question(0), values[-1], 20_000)
+            assert boxes.run(0) <= values[0], f"seed {seed}, with little work"
+    finally:
+        asking.close()
+
+
+@pytest.mark.parametrize("kind", ["pools", "hot", "memories"])
+def test_boxes_prove_nothing_false_where_heights_are_weighed(kind: str) -> None:
+    asking = Asking(Limits(work=200_000_000), 0, Silent())
+    weighed = 0
+    try:
+        for seed in range(10):
+            program = program_like(kind, 7, seed)
+            least, *_, most = sorted(program.value(0, *each) for each in choices(program))
+            for work in (2_000, 20_000, 1_000_000):
+                boxes = BoxSearch(program, asking, Question(0), most + 1, work, weighs=True)
+                bound = boxes.run(0)
+                assert bound <= boxes.go_on(least, work) <= least, f"seed {seed}, {work} units"
+                weighed += boxes.likely is not None
+        assert weighed
+    finally:
+        asking.close()
+
+
+class Ignorant(Asking):
+    """An Asking that finds out nothing about any box."""
+
+    def relax_box(
+        self, program: Program, heights: object, crowds: object, enough: int, work: int, *, is_wide: bool = False
+    ) -> None:
+        self.work += 1
+
+    def ask(self, program: Program, question: Question, work: int | None, then: object = None) -> Answer:
+        self.work += 1
+        return Answer(None, None, None, StopReason.WORK_LIMIT)
+
+
+def test_unknown_boxes_prove_nothing() -> None:
+    """Nothing is proven even if all boxes are cut into single points while work is left."""
+    room = Room(capacity=4, reserved=(), spare=0, lowest=0)
+    program = Program(((0, 1),), (room, room), (Row(0, 0, 0, ((0, 4),)),), (Costs(((1, 2),), (1, 0)),), ())
+    asking = Ignorant(Limits(), 0, Silent())
+    try:
+        assert BoxSearch(program, asking, Question(0), 900, 10_000).run(1) == 1
+        assert asking.work < 100
+    finally:
+        asking.close()
