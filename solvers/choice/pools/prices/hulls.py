@@ -1,4 +1,4 @@
-"""A linear program of a term whose earlier terms hold the peaks, for one range of heights after another.
+"""A linear program of a term whose earlier terms hold the peaks, or which weighs them, for one range of heights after another.
 
 What a crowd has room for is a step function of the pool's height. Over a range of heights its rows are the lines above all steps, those that touch them: what they
 allow at a height that is mixed of two is no more than these two allow. Where the range changes, so do the ends of the heights and these lines; the dual simplex
@@ -44,7 +44,7 @@ class Line:
 
 
 class Hulls:
-    """The linear program of the term after those that are held, all of peaks alone."""
+    """The linear program of the term after those that are held, all of peaks alone. Where none is, the term may weigh peaks itself."""
 
     def __init__(self, program: Program, held: Sequence[int], enough: int) -> None:
         """Nothing is asked of choices that cost `enough`."""
@@ -54,7 +54,8 @@ class Hulls:
         self.work = budget.RELAXATION_PER_ENTRY * self._entries
         self._units = float(max((units for row in program.rows for _, units in row.members), default=1))
         term = program.terms[len(held)]
-        self._costs = float(max((cost for of_homes in term.of_homes for cost in of_homes), default=1) or 1)
+        dearest = max((cost for of_homes in term.of_homes for cost in of_homes), default=0)
+        self._costs = max(1.0, float(dearest), *(price * self._units for price in term.of_peaks))
         self._inside = [
             {p: lp.column(1.0, cost / self._costs) for p, cost in zip(homes, costs, strict=True)}
             for homes, costs in zip(program.homes, term.of_homes, strict=True)
@@ -65,7 +66,7 @@ class Hulls:
         for columns in self._inside:
             nowhere = lp.column(1.0, NOWHERE * enough / self._costs)
             lp.row(1.0, 1.0, [(nowhere, 1.0), *((column, 1.0) for column in columns.values())])
-        self._tops = [lp.column(None) for _ in program.rooms]
+        self._tops = [lp.column(None, price * self._units / self._costs) for price in term.of_peaks]
         bases = [row.always - program.rooms[row.pool].spare for row in program.rows]
         self._first = len(program.homes)
         """The row of the linear program that is the first of those of the program."""
@@ -139,6 +140,11 @@ class Hulls:
             if not self._sharpen(found):
                 break
         return best, left
+
+    def know(self, crowds: Sequence[Crowd]) -> None:
+        """Add the rows of these crowds, which are likely to bind."""
+        self.heights = self.heights or tuple((0, self.program.highest(pool)) for pool in range(len(self.tops)))
+        self._add([(crowd, crowd.steps(self.program)) for crowd in crowds if crowd not in self.steps])
 
     def relaxed(self) -> Relaxed | None:
         """The solution within the last heights; None if there is none, or no work was left for it."""

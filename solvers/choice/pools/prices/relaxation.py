@@ -145,7 +145,8 @@ class Relaxation:
             number += 1
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
-            self.work += self._lp.work - before
+            times, of = budget.STEPS_IN_BOX if self._heights else budget.WHOLE
+            self.work += (self._lp.work - before) * times // of
             if found is None:
                 break
             if first is not None:

@@ -18,6 +18,7 @@ from ....model.solver import Control
 from .. import budget
 from ..prices.crowds import Crowd
 from ..prices.division_tree import DivisionTree
+from ..prices.hulls import Hulls
 from ..prices.relaxation import AT_ONCE, OF_BOX, WHOLE, Relaxation
 from ..program.program import Costs, Pools, Program, Row
 from .question import THOUSAND, Answer, Question, write_answer, write_relaxed
@@ -36,7 +37,9 @@ class Answering:
         self._relaxation: Relaxation | None = None
         """The last one."""
         self._tree: DivisionTree | None = None
-        """The same."""
+        """The same,"""
+        self._hulls: Hulls | None = None
+        """and that of narrow boxes."""
 
     def answer(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         """Answer in the child process."""
@@ -48,6 +51,8 @@ class Answering:
                 return self._bound_by_heights(question, control)
             if "below" in question:
                 return self._heights_below(question)
+            if "narrow" in question:
+                return self._relax_narrow(question, control)
             is_known = question["crowds"] is not None
             return self._relax_with(question, control) if is_known else self._relax(question, control)
         asked: Question = question["question"]
@@ -103,6 +108,22 @@ class Answering:
         enough = question["enough"]
         relaxed = relaxation.solve(question["rounds"], question["work"], control.stopped, enough, goes_on=False)
         return write_relaxed(relaxed, relaxation.work + relaxation.making)
+
+    def _relax_narrow(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
+        program, enough, before = self._program, question["enough"], 0
+        assert program is not None
+        if self._hulls is None or self._hulls.program is not program:
+            self._hulls = Hulls(program, (), enough)
+        else:
+            before = self._hulls.work
+        hulls = self._hulls
+        hulls.enough = enough
+        hulls.know(question["crowds"])
+        lowest = [room.below(room.lowest) for room in program.rooms]
+        both = zip(question["narrow"], lowest, strict=True)
+        heights = tuple((min(max(low, least), high), high) for (low, high), least in both)
+        hulls.solve(heights, frozenset(), 0, hulls.work + question["work"], control.stopped)
+        return write_relaxed(hulls.relaxed(), hulls.work - before)
 
     def _bound_by_heights(self, question: Mapping[str, Any], control: Control) -> Mapping[str, object]:
         assert self._program is not None

@@ -80,7 +80,9 @@ class Asking:
         self._known: Program | None = None
         """The program that was asked about last."""
         self._divided: Line | None = None
-        """Which knows the last tree of divisions."""
+        """Which knows the last tree of divisions;"""
+        self._narrowed: Line | None = None
+        """and the linear program of narrow boxes."""
         self._solved: list[LinearProgram] = []
         """The linear programs so far. One goes on from the last one's solution, and knows all covers found for its program."""
         self._ahead: tuple[Wish, Future[Reply]] | None = None
@@ -169,6 +171,11 @@ class Asking:
         request = {"heights": (), "held": (), "rounds": rounds, "enough": math.inf, "charged": charged}
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
 
+    def can_restrict(self, program: Program) -> bool:
+        """Is this the last linear program that was solved, exactly and with no pools as one?"""
+        is_last = self._has_covers_of(program) and not self._solved[-1].held
+        return is_last and self.joined(program) == program.entries <= MOST_ENTRIES
+
     def relax_box(
         self,
         program: Program,
@@ -183,10 +190,20 @@ class Asking:
 
         Where it `is_wide`, it goes on from that of all heights, if that is the last one that was solved: it has the same levels then, and comes far sooner.
         """
-        if is_wide and self._can_restrict(program):
+        if is_wide and self.can_restrict(program):
             return self._solution(LinearProgram(program, (), None, work, heights, enough))
         request = {"heights": heights, "held": (), "rounds": None, "enough": enough}
         return self._relaxed_with(program, crowds, request | {"work": work}, 0)
+
+    def relax_narrow(
+        self, program: Program, heights: Heights, crowds: Sequence[Crowd], enough: int, work: int
+    ) -> Relaxed | None:
+        """The same in a narrow box, where lines do for levels: it goes on from the last narrow one."""
+        if self.stop is not None or not self._charge_relaxing(program, is_known=self._known is program):
+            return None
+        self._narrowed = self._narrowed or self._free_line() or self._lines[0]
+        request = {"question": None, "crowds": crowds, "narrow": heights, "enough": enough, "work": work}
+        return self._relaxed_by(self._narrowed, program, request, 0)
 
     def bound_by_heights(
         self, program: Program, held: tuple[int, ...], full: Section, known: tuple[int, int], work: int
@@ -236,18 +253,16 @@ class Asking:
         if self.stop is not None or not self._charge_relaxing(program, is_known=is_known, is_due=is_due):
             return None
         line = self._free_line() or self._lines[0]
-        reply = self._said(line, program, {"question": None, "crowds": crowds} | request | self._usual)
+        return self._relaxed_by(line, program, {"question": None, "crowds": crowds} | request, held)
+
+    def _relaxed_by(self, line: Line, program: Program, request: dict[str, Any], held: int) -> Relaxed | None:
+        reply = self._said(line, program, request | self._usual)
         if self._is_missing(reply):
             return None
         assert reply.fields is not None
         relaxed, spent = read_relaxed(reply.fields, program, held)
         self.work += spent
         return relaxed
-
-    def _can_restrict(self, program: Program) -> bool:
-        """Is this the last linear program that was solved, exactly and with no pools as one?"""
-        is_last = self._has_covers_of(program) and not self._solved[-1].held
-        return is_last and self.joined(program) == program.entries <= MOST_ENTRIES
 
     def _has_covers_of(self, program: Program) -> bool:
         return bool(self._solved) and self._solved[-1].program is program

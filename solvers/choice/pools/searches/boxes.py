@@ -148,7 +148,7 @@ class BoxSearch:
                 return
             heights, left = _with(self._close_to(box, parts), free, box.heights[free]), self._end - self._asking.work
             enough = int(min(self._best, self._cost))
-            relaxed = self._asking.relax_box(self._program, heights, box.crowds, enough, left)
+            relaxed = self._asking.relax_narrow(self._program, heights, box.crowds, enough, left)
             if relaxed is None:
                 return
             prices = prices_of(relaxed.of_rows, relaxed.of_crowds)

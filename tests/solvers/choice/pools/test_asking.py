@@ -89,12 +89,14 @@ def test_whatever_is_foreseen_answers_and_work_are_the_same(seed: int) -> None:
             program = chance.choice(PROGRAMS)
             held = chance.choice([(), (10**12,)])
             box = tuple((0, program.highest(pool) // chance.choice([1, 2])) for pool in range(len(program.rooms)))
-            match chance.randrange(6):
+            match chance.randrange(7):
                 case 0:
                     asking.foresee_relaxed(program, held, chance.choice([1, WORK]))
                 case 1:
                     heard.append(asking.relax(program, held, chance.choice([1, WORK]), chance.choice([None, None, 1])))
                 case 2:
+                    heard.append(asking.relax_narrow(program, box, (), 1 << 60, WORK))
+                case 3:
                     heard.append(
                         asking.relax_box(program, box, (), 1 << 60, WORK, is_wide=chance.choice([False, True]))
                     )
