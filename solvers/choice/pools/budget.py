@@ -233,14 +233,12 @@ HEIGHTS, LEAST_OF_HEIGHTS_PER_ENTRY = Share(2, 5), 16
 """For the linear program, and with how much less for each number in it nothing comes of that."""
 ENTRIES_OF_LARGE, ENTRIES_AT_FIRST = 25_000, 8_000
 """Of those with more numbers rows with so many numbers come first, without crowds: they show whether pools can be filled in turn. There
-are no boxes of such, and where work is scarce prices are raised window by window."""
+are boxes of such only if they go on from the first linear program, and where work is scarce prices are raised window by window."""
 CORE_WITH_HEIGHTS = Share(1, 5)
 """For a choice of the classes that the linear program divides, heights being weighed."""
 WEIGHING, WINDOWS_PER_ENTRY, LEAST_WEIGHING_PER_ENTRY = Share(3, 5), 72, 48
 """For boxes of heights, of which the likeliest are where windows begin. So much for each number in the program is left to windows; and with less than so much
 for each there are no boxes."""
-MOST_ENTRIES_WEIGHED = 20_000
-"""In larger programs the linear program of half of the heights takes as long as that of all."""
 NEAR_WHERE_FILLED = 20
 """Pools that were filled in turn are where windows begin if that is no farther above the bound than one part in so many."""
 LOWERING_IN_PIECES = Share(1, 3)

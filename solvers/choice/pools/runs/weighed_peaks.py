@@ -104,7 +104,7 @@ class WeighedPeaks(InSteps):
         """The linear program's solution at the heights at which a choice is likely to cost least, where crowds gain much, with a bound from boxes of heights."""
         left, entries = self._some(budget.WHOLE), self.program.entries
         work = min(self._some(budget.WEIGHING), left - budget.WINDOWS_PER_ENTRY * entries)
-        is_enough = budget.LEAST_WEIGHING_PER_ENTRY * entries <= work and entries <= budget.MOST_ENTRIES_WEIGHED
+        is_enough = budget.LEAST_WEIGHING_PER_ENTRY * entries <= work
         if self.value is None or not is_enough or self._ends_within(budget.OPEN) or not self._is_worth_boxes(relaxed):
             return None
         self.boxes = BoxSearch(self.program, self.asking, Question(0), self.value[0], work, weighs=True)
@@ -144,9 +144,10 @@ class WeighedPeaks(InSteps):
         return replace(ascent.best, peaks=peaks(self.instance, self.best))
 
     def _go_on_from(self, found: Placement, relaxed: Relaxed, share: Share, begun: Value | None) -> None:
-        """Improve window by window from this placement with its pools lowered to that solution's heights, or from the best, if that is cheaper.
+        """Improve window by window from this placement with its pools lowered to that solution's heights, or from the best, if that is cheaper and near the bound.
 
-        Pools are not lowered if that cannot be cheaper than what there was before anything was chosen at such a solution.
+        Then pools are not lowered, either, if that cannot be cheaper than what there was before anything was chosen at such a solution. From what is cheaper
+        and not near windows come less far: its heights are wrong.
         """
         assert self.best is not None
         assert self.value is not None
@@ -154,13 +155,13 @@ class WeighedPeaks(InSteps):
         term, tops = self.program.terms[0], relaxed.peaks
         (value, *_), ends = evaluate(self.instance, found), peaks(self.instance, found)
         least = value - term.of_tops(ends) + term.of_tops(tuple(map(min, ends, tops)))
-        if begun is None or least < begun[0]:
+        if begun is None or least < begun[0] or not self._ends_within(budget.FAR):
             tops = windows.lower(0, tops, self._some(budget.LOWERING_IN_PIECES))
             value, *_ = self._take(windows.placement)
             is_missed = (term.of_tops(tops) - term.of_tops(relaxed.peaks)) * budget.OPEN > value
             if is_missed and relaxed is not self.relaxed:
                 self._choose_where_divided(relaxed)
-        if value > self.value[0]:
+        if value > self.value[0] and self._ends_within(budget.FAR):
             windows = Lowering(self.instance, self.program, self.number, self.asking, self.packing, self.best)
             tops = peaks(self.instance, self.best)
         self._go_on(windows, 0, tops, self._some(share))
@@ -220,11 +221,12 @@ class WeighedPeaks(InSteps):
         return work is None or work >= budget.LEAST_OF_HEIGHTS_PER_ENTRY * self.asking.joined(self.program)
 
     def _is_worth_boxes(self, relaxed: Relaxed | None) -> bool:
-        """Do crowds gain much, and can boxes of heights have linear programs of their own?"""
+        """Do crowds gain much, and can boxes of heights have linear programs of their own, or go on from the first one?"""
+        is_small = self.asking.joined(self.program) <= budget.ENTRIES_OF_LARGE
         return (
             relaxed is not None
             and relaxed.gain >= budget.GAIN_OF_CROWDS
-            and self.asking.joined(self.program) <= budget.ENTRIES_OF_LARGE
+            and (is_small or self.asking.can_restrict(self.program))
             and self._can_look_at_boxes(relaxed, budget.LEAST_BOXES_IN_PIECES)
         )
 
