@@ -51,6 +51,8 @@ class Charged(NamedTuple):
 WHOLE = Fineness(64, 2, 1e-4)
 OF_BOX = Fineness(16, 1, 3e-4)
 """Where one of many ranges of heights is looked at: closer levels, since they are of that range, and fewer rounds."""
+WITHIN = Fineness(64, 1, 1e-3)
+"""Where that goes on from all heights: still fewer rounds, since crowds are known."""
 AT_ONCE = Fineness(0, 1, 1.0)
 """Where crowds are known, and one round is all."""
 
@@ -140,7 +142,7 @@ class Relaxation:
         last = 0.0
         idle, begin, end = 0, self.work, self.work + work
         number, self.is_cut = 0, True
-        until = OF_BOX if self._heights else self._fineness
+        until = WITHIN if self._heights else self._fineness
         while number != rounds and self.work < end and idle < until.idle and not stopped():
             number += 1
             before = self._lp.work
