@@ -330,8 +330,8 @@ COMPARED_ALIKE_A_UNIT = 16
 """Numbers in the rows of pools that are like another, which are written once, in being compared and sent."""
 RELAXATION_PER_ENTRY, CROWDS_PER_ENTRY = 3, 1
 """Writing a linear program, and looking for crowds in its solution;"""
-STEPS_IN_BOX = Share(3, 2)
-"""and each step of one that goes on within a box of heights: there are more crowds in it than ever."""
+STEPS_IN_BOX = 3, 2
+"""and how many steps two count for in one that goes on within a box of heights: there are more crowds in it than ever."""
 STATES_A_UNIT = 40
 """Choices that are followed through time while a class comes;"""
 DIVISIONS_A_UNIT, POOLS_AS_FAST = 4, 9

@@ -147,7 +147,7 @@ class Relaxation:
             number += 1
             before = self._lp.work
             found = self._lp.minimise(end - self.work)
-            times, of = budget.STEPS_IN_BOX if self._heights else budget.WHOLE
+            times, of = budget.STEPS_IN_BOX if self._heights else (1, 1)
             self.work += (self._lp.work - before) * times // of
             if found is None:
                 break

@@ -84,6 +84,7 @@ def test_questions_about_choices_are_answered_without_numpy() -> None:
         asked = {"program": program, "question": Question(0)}
         print(answering.answer(asked | limits, Silent())["value"])
         asked = {"program": None, "question": None, "crowds": None, "held": (), "heights": (), "rounds": None}
+        asked |= {"enough": float("inf")}
         print(answering.answer(asked | limits, Silent())["relaxed"] is not None)
         print("numpy" in sys.modules)
     """
