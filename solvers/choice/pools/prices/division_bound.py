@@ -75,7 +75,7 @@ def _of_height(parts: Sequence[tuple[int, int, int]], solved: Solved) -> tuple[P
     heights, values = [low for low, _, _ in parts], [first for _, first, _ in parts]
     each = list(zip(parts, [*heights[1:], solved.end], strict=True))
     rises = [(last - first) // (upto - low) if upto > low else 0 for (low, first, last), upto in each]
-    low, high = solved.within if solved.within[0] < solved.within[1] else (0, solved.end)
+    low, high = solved.within if solved.within[0] < solved.within[1] else (0, solved.end)  # one height has no slope
 
     def point(height: int) -> tuple[int, int]:
         part = bisect_right(heights, height) - 1

@@ -52,7 +52,7 @@ WHOLE = Fineness(64, 2, 1e-4)
 OF_BOX = Fineness(16, 1, 3e-4)
 """Where one of many ranges of heights is looked at: closer levels, since they are of that range, and fewer rounds."""
 WITHIN = Fineness(64, 1, 1e-3)
-"""Where that goes on from all heights: still fewer rounds, since crowds are known."""
+"""Where such a range is solved from the solution of all heights on: still fewer rounds, since most crowds are known."""
 AT_ONCE = Fineness(0, 1, 1.0)
 """Where crowds are known, and one round is all."""
 

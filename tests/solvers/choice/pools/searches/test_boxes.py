@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from solvers.choice.pools import budget
-from solvers.choice.pools.prices.crowds import Crowd, Priced, Relaxed, prices_of
+from solvers.choice.pools.prices.crowds import Priced, Relaxed, prices_of
 from solvers.choice.pools.program.program import Costs, Heights, Program, Room, Row
 from solvers.choice.pools.questions.asking import Asking
 from solvers.choice.pools.questions.question import Answer, Question
@@ -40,16 +39,7 @@ class Denying(Asking):
         self.widths = list[int]()
         self._takes, self.sees = takes, sees
 
-    def relax_box(
-        self,
-        program: Program,
-        heights: Heights,
-        crowds: Sequence[Crowd],
-        enough: int,
-        work: int,
-        *,
-        is_wide: bool = False,
-    ) -> Relaxed | None:
+    def relax_box(self, program: Program, heights: Heights, *rest: object, **others: object) -> Relaxed:
         self.work += 1
         middle = tuple((low + high) // 2 for low, high in heights)
         return Relaxed(middle, (), (), (), 0.0, 1, (1.0, 1.0), ())
@@ -182,9 +172,7 @@ def test_linear_programs_that_go_on_bound_each_box(kind: str, asking: Asking) ->
 class Ignorant(Asking):
     """An Asking that finds out nothing about any box."""
 
-    def relax_box(
-        self, program: Program, heights: object, crowds: object, enough: int, work: int, *, is_wide: bool = False
-    ) -> None:
+    def relax_box(self, *asked: object, **others: object) -> None:
         self.work += 1
 
     def ask(self, program: Program, question: Question, work: int | None, then: object = None) -> Answer:
